@@ -15,12 +15,10 @@ from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import clear_block
 from mcquack.training import Parameters, TrainingState
 from mcquack.training.batches import Passes
-from mcquack.training.compiled import CompiledTrainer, Rules, rowwise_space, training_rows
-from mcquack.training.dispatch import functions_of
-from mcquack.training.embeddings import PlainCircuit, Work, embed_rows, pull_rows
+from mcquack.training.compiled import CompiledTrainer, rowwise_space, training_rows
+from mcquack.training.embeddings import PlainCircuit, Work
 from mcquack.training.readouts.expectations import ROWWISE, clear_part
-from mcquack.training.state import GROUPS
-from mcquack.training.step import Step
+from mcquack.training.step import GROUPS, Config, Step, embed_rows, functions_of, pull_rows
 from tests.oracles import gradient
 
 N_SAMPLES, BATCH = 37, 16
@@ -73,7 +71,7 @@ def trainer_of(engine: StatevectorEngine, X: Any, targets: Any, n_threads: int) 
         team=engine.team(n_threads, 0.0),
         shapes={"weights": FEATURE_MAP.weights_shape, "bias": FEATURE_MAP.bias_shape},
         dtype=engine.dtype,
-        rules=Rules(batch_size=BATCH, n_parts=n_parts),
+        config=Config(batch_size=BATCH, n_parts=n_parts),
     )
 
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,10 +19,11 @@ from mcquack.training.embeddings import PlainCircuit, Work
 from mcquack.training.optimizer import OPTIMIZER_CODES, FlatMoments, flat_places
 from mcquack.training.readouts.centroids import Centroids, CentroidSpace, KernelSums
 from mcquack.training.settings import TrainingSettings
-from mcquack.training.state import GROUPS, EpochSums, Parameters, Scores, TrainingData, TrainingState, check_shapes
+from mcquack.training.state import EpochSums, Parameters, Scores, TrainingData, TrainingState, check_shapes
 from mcquack.training.step import (
     BETA,
     DIRECT,
+    GROUPS,
     ROWS,
     SUM,
     Config,
@@ -32,6 +32,7 @@ from mcquack.training.step import (
     LaunchSums,
     TrainedArrays,
     Workspace,
+    by_group,
     run_epoch,
 )
 
@@ -40,49 +41,6 @@ KEPT_STATES_LIMIT = 2 * 2**30
 # So many parameters are moved in the time that it takes to hand out a ticket, or in little more.
 WORTH_SHARING = 4096
 NOTHING = np.zeros((1, 1, 1))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rules:
-    """What stays the same in all launches of a training: how groups are moved, and where their gradients come from.
-
-    ``sources`` are by default SUM. ``halves`` says under which of the two reported losses a group counts, by default
-    the first, and -1 that it counts under none. ``ridges`` are the λ of penalties λ‖p‖².
-    """
-
-    batch_size: int
-    n_parts: int
-    n_shares: int = 1
-    is_rowwise: bool = True
-    apart: bool = False
-    optimizer: str = "adam"
-    records: bool = False  # whether the loss of every step is kept
-    sources: Mapping[str, int] = field(default_factory=dict)
-    halves: Mapping[str, int] = field(default_factory=dict)
-    ridges: Mapping[str, float] = field(default_factory=dict)
-    reg_rows: float = 0.0
-    feature_range: tuple[float, float] = (0.0, 1.0)
-
-    def config(self, sizes: Sequence[int]) -> Config:
-        """Return the numbers for compiled code, for groups of these sizes."""
-        return Config(
-            batch_size=self.batch_size,
-            n_parts=self.n_parts,
-            n_shares=self.n_shares,
-            is_rowwise=self.is_rowwise,
-            apart=self.apart,
-            optimizer=OPTIMIZER_CODES[self.optimizer],
-            decoupled=self.optimizer == "adamw",
-            interval=0,
-            firsts=np.cumsum([0, *sizes]),
-            sources=np.array([self.sources.get(name, SUM) for name in GROUPS], np.int64),
-            halves=np.array([self.halves.get(name, 0) for name in GROUPS], np.int64),
-            rates=np.zeros(len(GROUPS)),
-            ridges=np.array([float(self.ridges.get(name, 0.0)) for name in GROUPS]),
-            reg_rows=float(self.reg_rows),
-            low=float(self.feature_range[0]),
-            high=float(self.feature_range[1]),
-        )
 
 
 def training_rows(
@@ -130,7 +88,7 @@ class CompiledTrainer:
         The shapes of the groups of parameters of one training; groups that are missing are empty.
     dtype : dtype
         In which numbers all is computed.
-    rules : Rules
+    config : Config
         How groups are moved.
     """
 
@@ -145,13 +103,13 @@ class CompiledTrainer:
         team: Team,
         shapes: Mapping[str, tuple[int, ...]],
         dtype: np.dtype[Any],
-        rules: Rules,
+        config: Config,
     ) -> None:
         self.embedding, self.readout, self.data, self.space = embedding, readout, data, space
-        self.works, self.team, self.dtype, self.rules = list(works), team, dtype, rules
+        self.works, self.team, self.dtype = list(works), team, dtype
         self.shapes = {name: shapes.get(name, (0,)) for name in GROUPS}
-        self._sizes = [math.prod(shape) for shape in self.shapes.values()]
-        self._config = rules.config(self._sizes)
+        sizes = [math.prod(shape) for shape in self.shapes.values()]
+        self._config = config._replace(firsts=np.cumsum([0, *sizes]))
         self._places = flat_places(self.shapes)
         self._filled = {name: (place, shape) for name, (place, shape) in self._places.items() if math.prod(shape)}
         self._empty = {name: np.zeros(shape, dtype) for name, shape in self.shapes.items() if not math.prod(shape)}
@@ -217,7 +175,7 @@ class CompiledTrainer:
         n_trainings = len(states)
         values, mean, square, slopes = np.zeros((4, n_trainings, self._config.firsts[-1]), self.dtype)
         n_done = max(state.n_steps for state in states)
-        losses = np.zeros((n_trainings, n_done + passes.orders.shape[-2] if self.rules.records else 0))
+        losses = np.zeros((n_trainings, n_done + passes.orders.shape[-2] if self._config.records else 0))
         steps, progress = np.empty((n_trainings, len(GROUPS)), np.int64), np.zeros((n_trainings, 2), np.int64)
         for number, state in enumerate(states):
             moments = state.moments
@@ -230,7 +188,7 @@ class CompiledTrainer:
                     mean[number, place] = moments[name].mean.reshape(-1)
                     square[number, place] = moments[name].square.reshape(-1)
             steps[number] = state.steps
-            if self.rules.records:
+            if self._config.records:
                 losses[number, : state.n_steps] = state.losses
                 progress[number, 0] = state.n_steps
         return TrainedArrays(values, mean, square, slopes, steps, losses, progress)
@@ -239,7 +197,7 @@ class CompiledTrainer:
         """Return the state of one training from the arrays of all."""
         values = trained.values[number]
         losses, outcome = before.losses, int(trained.progress[number, 1])
-        if self.rules.records:
+        if self._config.records:
             losses = trained.losses[number, : trained.progress[number, 0]]
         return TrainingState(
             before.epoch + 1,
@@ -280,7 +238,6 @@ class CompiledEpochs:
         n_moved = circuit.n_weights + self.n_centroids * circuit.n_features
         keeps_all = settings.passes_co > 0 and self._fits_kept()
         self.readout, self.space = self._readout(keeps_all), self._space(n_parts, keeps_all)
-        self._without_kernel = self.readout._replace(with_kernel=False)
         self._trainer = CompiledTrainer(
             embedding=PlainCircuit(engine.form, circuit.n_weights, circuit.n_bias, has_members=False),
             readout=self.readout,
@@ -296,17 +253,19 @@ class CompiledEpochs:
                 "head": (data.n_classes + 1, self.n_outputs) if self.n_outputs else (0,),
             },
             dtype=engine.dtype,
-            rules=Rules(
+            config=Config(
                 batch_size=self.batch_size,
                 n_parts=n_parts,
                 n_shares=1 + n_moved // WORTH_SHARING,
                 is_rowwise=False,
-                optimizer=settings.optimizer,
-                sources={"centroids": ROWS, "log_beta": BETA, "head": DIRECT},
-                halves={"centroids": 1, "log_beta": -1, "head": 1},
-                ridges={"weights": settings.reg_param_weights, "bias": settings.reg_param_bias},
-                reg_rows=settings.reg_param_co,
-                feature_range=settings.feature_range,
+                optimizer=OPTIMIZER_CODES[settings.optimizer],
+                decoupled=settings.optimizer == "adamw",
+                sources=by_group(SUM, centroids=ROWS, log_beta=BETA, head=DIRECT),
+                halves=by_group(0, centroids=1, log_beta=-1, head=1),
+                ridges=by_group(0.0, weights=settings.reg_param_weights, bias=settings.reg_param_bias),
+                reg_rows=float(settings.reg_param_co),
+                low=float(settings.feature_range[0]),
+                high=float(settings.feature_range[1]),
             ),
         )
 
@@ -383,17 +342,12 @@ class CompiledEpochs:
         (after,), sums = self._trainer(
             [state],
             epoch_passes(n_samples, state.epoch, settings),
-            readout=self.readout if with_kernel else self._without_kernel,
+            readout=self.readout if with_kernel else self.readout._replace(with_kernel=False),
             seen=blurred(self.X, state.epoch, settings) if settings.is_blurred else None,
             own_sums=own,
         )
         n_kao, n_co = sums.n_steps[0].tolist()
-        loss_kao, loss_co = sums.losses[0].tolist()
-        by_w, by_b, by_c = sums.squared_norms[0, :3].tolist()
-        norms = (
-            math.sqrt(by_w / n_kao) if n_kao else None,
-            math.sqrt(by_b / n_kao) if n_kao else None,
-            math.sqrt(by_c / n_co) if n_co else None,
-        )
-        kao, co = loss_kao / n_kao if n_kao else None, loss_co / n_co if n_co else None
-        return EpochSums(after, kao, co, norms, kernel, Scores(*own.measures.tolist()))
+        kao, co = (total / n if n else None for total, n in zip(sums.losses[0].tolist(), (n_kao, n_co), strict=True))
+        squares = zip(sums.squared_norms[0, :3].tolist(), (n_kao, n_kao, n_co), strict=True)
+        by_w, by_b, by_c = (math.sqrt(total / n) if n else None for total, n in squares)
+        return EpochSums(after, kao, co, (by_w, by_b, by_c), kernel, Scores(*own.measures.tolist()))

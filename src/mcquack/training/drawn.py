@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,50 +24,16 @@ from mcquack.simulators.compiled.memory import aligned_zeros, require_bytes
 from mcquack.simulators.compiled.shared import empty_currents, shared_steps
 from mcquack.simulators.gates import GateEngine, Program, program_of
 from mcquack.training.batches import Passes
-from mcquack.training.compiled import CompiledTrainer, Rules, rowwise_space, training_rows
-from mcquack.training.embeddings import (
-    COPIES,
-    PRODUCTS,
-    PRODUCTS_ALONE,
-    REAL_PAIRS,
-    STORED,
-    ZEROS,
-    StartedCircuit,
-    StartSpace,
-    Work,
-)
+from mcquack.training.compiled import CompiledTrainer, rowwise_space, training_rows
+from mcquack.training.embeddings import Start, StartedCircuit, StartSpace, Work
 from mcquack.training.optimizer import ADAM, Moments, descend
-from mcquack.training.readouts.expectations import (
-    CROSS_ENTROPY,
-    FIDELITIES,
-    LINEAR,
-    SQUARES,
-    Expectations,
-    MeasuredSpace,
-    measured_rows,
-)
+from mcquack.training.readouts.expectations import Expectations, Head, MeasuredSpace, measured_rows
 from mcquack.training.readouts.pairs import Pairs, PairSpace
-from mcquack.training.state import GROUPS, Parameters, TrainingState
-from mcquack.training.step import CONVERGED, DIVERGED, GOING, has_converged
+from mcquack.training.state import Parameters, TrainingState
+from mcquack.training.step import CONVERGED, DIVERGED, GOING, GROUPS, Config, has_converged
 
-Start: TypeAlias = Literal["zeros", "copies", "real pairs", "stored", "products", "products alone"]
-Head: TypeAlias = Literal["cross entropy", "fidelities", "linear", "squares"]
 Pauli: TypeAlias = tuple[Literal["x", "y", "z"], tuple[int, ...]]  # X or Y of one qubit, or a product of Z
 
-_STARTS: dict[Start, int] = {
-    "zeros": ZEROS,
-    "copies": COPIES,
-    "real pairs": REAL_PAIRS,
-    "stored": STORED,
-    "products": PRODUCTS,
-    "products alone": PRODUCTS_ALONE,
-}
-_HEADS: dict[Head, int] = {
-    "cross entropy": CROSS_ENTROPY,
-    "fidelities": FIDELITIES,
-    "linear": LINEAR,
-    "squares": SQUARES,
-}
 STEPS_AT_ONCE = 100  # are one launch
 _FLOPS_WORTH_A_THREAD = 5e6
 
@@ -153,7 +119,7 @@ class MeasuredCircuit:
         return StartedCircuit(
             form=form,
             shared=shared_steps(form, turn=TURN, low_bits=LOW_BITS, dtype=engine.dtype),
-            start=_STARTS[self.start],
+            start=get_args(Start).index(self.start),
             n_copies=self.n_copies,
             bias_at=self.bias_at,
             weights_at=self.weights_at,
@@ -173,7 +139,7 @@ class MeasuredCircuit:
             every_qubit=every_qubit,
             is_diagonal=self.n_parts == 1 and all(axis == "z" for axis, _ in self.observables),
             ideals=np.ascontiguousarray(ideals, np.float64),
-            head=_HEADS[self.head],
+            head=get_args(Head).index(self.head),
             factor=self.factor,
             head_at=self.head_at,
             has_members=False,
@@ -182,6 +148,11 @@ class MeasuredCircuit:
 
     def measured(self, rows: FloatArray, parameters: FloatArray) -> FloatArray:
         """Return the expectation values (N, Q) of rows as the start takes them."""
+        if parameters.shape != (self.n_parameters,):  # compiled code would trust them to be as many
+            raise InvalidInputError(
+                f"this model has {self.n_parameters} parameters, got an array of the shape {parameters.shape}; give "
+                "one row of them."
+            )
         engine = GateEngine(self.circuit, dtype=parameters.dtype)
         flops = 0.0 if self.is_alone else engine.flops(len(rows), with_gradient=False)
         works = self.works(engine, threads_for(engine, flops, self.n_blocks(len(rows), engine.dtype)))
@@ -189,7 +160,7 @@ class MeasuredCircuit:
             self.embedding(engine),
             self.readout(np.zeros((0, 1)), engine.dtype),
             np.require(rows, engine.dtype, ["C", "W"]),
-            np.require(checked_parameters(parameters, self.n_parameters)[None], None, ["C", "W"]),
+            np.require(parameters[None], None, ["C", "W"]),
             works=works,
             team=engine.team(len(works), flops),
             n_members=1,
@@ -242,15 +213,6 @@ def _observables(paulis: Sequence[Pauli], program: Program, dtype: np.dtype[Any]
     return flips, turned, signs
 
 
-def checked_parameters(parameters: FloatArray, count: int) -> FloatArray:
-    """The parameters, unless they are of another number: compiled code believes what it is given."""
-    if parameters.shape != (count,):
-        raise InvalidInputError(
-            f"this model has {count} parameters, got an array of the shape {parameters.shape}; give one row of them."
-        )
-    return parameters
-
-
 def threads_for(engine: GateEngine, flops: float, n_blocks: int) -> int:
     """How many threads are worth their barriers in steps of so many flops, of which a hundred are one launch."""
     return max(1, min(engine.n_threads, n_blocks, int(flops / _FLOPS_WORTH_A_THREAD)))
@@ -286,7 +248,6 @@ class DrawnTraining:
         n_diagonals, size = int((engine.form.kinds != TURN).sum()), engine.feature_map.dimension
         n_bytes = (2 + n_blocks) * n_diagonals * size * engine.dtype.itemsize
         require_bytes(n_bytes, f"training {engine.feature_map.n_qubits} qubits on batches of {batch_size}")
-        self._n_parameters = n_parameters
         self._trainer = CompiledTrainer(
             embedding=embedding,
             readout=readout,
@@ -298,18 +259,17 @@ class DrawnTraining:
             team=engine.team(len(works), STEPS_AT_ONCE * flops),
             shapes={"weights": (n_parameters,)},
             dtype=engine.dtype,
-            rules=Rules(batch_size=batch_size, n_parts=n_blocks, records=True),
+            config=Config(batch_size=batch_size, n_parts=n_blocks, records=True),
         )
 
     def __call__(self, state: TrainingState, orders: IntArray, rate: float, interval: int) -> TrainingState:
         """Return the state after a step for each batch (steps, …), or after fewer where training ends."""
-        checked_parameters(state.parameters.weights, self._n_parameters)
         (after,), _ = self._trainer([state], _steps(orders, rate, interval))
         return after
 
     def loss_and_gradient(self, parameters: FloatArray, order: IntArray) -> tuple[float, FloatArray]:
         """Return the mean loss of one batch, and its derivatives."""
-        state = start_state(checked_parameters(parameters, self._n_parameters))
+        state = start_state(parameters)
         trained, _ = self._trainer.launch([state], _steps(order[None], 0.0, 0), np.ones(1, np.bool_))
         return float(trained.losses[0, 0]), trained.slopes[0]
 

@@ -6,7 +6,7 @@ their circuits few gates depend on a sample, and those that all samples share ar
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from mcquack.simulators.compiled.gates import OF_PARAMETERS, TURN, start_state, steps_backward, steps_forward
 from mcquack.simulators.compiled.inner import inner
@@ -15,20 +15,7 @@ from mcquack.simulators.compiled.memory import gather_rows
 from mcquack.simulators.compiled.rotations import signed_cosine_sine
 from mcquack.simulators.compiled.shared import add_shared_slopes, fill_shared
 from mcquack.simulators.statevector.circuit import BoundCircuit, backward, forward
-from mcquack.training.dispatch import compiled_only, functions_of, inline_loop_of
-
-# What an embedding does; the first argument of each is the context of the trainer.
-
-# (context, n_threads) -> into how many tickets the work is divided that all samples share.
-prepare_items = compiled_only("prepare_items")
-# (context, member, item, n_items): the work of one of them.
-prepare = compiled_only("prepare")
-# (context, step, part, block, work): the states of a block of the batch, into ``work.scratch.state``.
-embed_rows = compiled_only("embed_rows")
-# (context, step, part, work): from the adjoint of these states the gradient, added to that of the part.
-pull_rows = compiled_only("pull_rows")
-# (context, step, slopes): what is left to do when the gradients of all parts are summed.
-finish_slopes = compiled_only("finish_slopes")
+from mcquack.training.step import functions_of
 
 
 class PlainCircuit(NamedTuple):
@@ -54,6 +41,8 @@ class StartedCircuit(NamedTuple):
 # What a sample begins as: |0…0⟩, with its features in the angles of the circuit; copies of its amplitudes; two samples
 # with real amplitudes at once, as real and imaginary parts; amplitudes that were computed before; a product of
 # qubits behind a layer of weights, two samples at once; and the same where no gate but a ring of CNOTs follows.
+# Compiled code has a number for each.
+Start: TypeAlias = Literal["zeros", "copies", "real pairs", "stored", "products", "products alone"]
 ZEROS, COPIES, REAL_PAIRS, STORED, PRODUCTS, PRODUCTS_ALONE = range(6)
 
 
@@ -313,5 +302,5 @@ functions_of(
     embed_rows=_embed_started,
     pull_rows=_pull_started,
     finish_slopes=_finish_started,
+    inline_loop=True,
 )
-inline_loop_of(StartedCircuit)

@@ -19,12 +19,13 @@ from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, require_bytes
 from mcquack.simulators.statevector import StateEngine
 from mcquack.training.batches import Passes, sample_order
-from mcquack.training.compiled import CompiledTrainer, Rules, rowwise_space, training_rows
+from mcquack.training.compiled import CompiledTrainer, rowwise_space, training_rows
 from mcquack.training.embeddings import PlainCircuit, Work
+from mcquack.training.optimizer import OPTIMIZER_CODES
 from mcquack.training.readouts.expectations import TWO_LOGITS, Expectations, MeasuredSpace, measured_rows
 from mcquack.training.settings import PASSES, Optimizer, decayed, make_integers_plain
 from mcquack.training.state import HistoryRow, Parameters, TrainingData, TrainingState
-from mcquack.training.step import MEAN, OWN
+from mcquack.training.step import MEAN, OWN, SUM, Config, by_group
 
 MEASURED_QUBITS = (0, 1)
 
@@ -228,14 +229,14 @@ class EnsembleEpochs:
                 "bias": (*self._members, *circuit.bias_shape),
             },
             dtype=engine.dtype,
-            rules=Rules(
+            config=Config(
                 batch_size=batch_size,
                 n_parts=n_classes if shared else 1,
                 apart=not shared,
-                optimizer=settings.optimizer,
-                sources={"weights": MEAN, "bias": OWN} if shared else {},
-                halves={"bias": 1} if shared else {},
-                ridges={"weights": settings.reg_param_weights, "bias": settings.reg_param_bias},
+                optimizer=OPTIMIZER_CODES[settings.optimizer],
+                sources=by_group(SUM, weights=MEAN, bias=OWN) if shared else by_group(SUM),
+                halves=by_group(0, bias=1) if shared else by_group(0),
+                ridges=by_group(0.0, weights=settings.reg_param_weights, bias=settings.reg_param_bias),
             ),
         )
         of_weights, of_bias = settings.n_passes

@@ -21,7 +21,8 @@ from mcquack.simulators.engine import E, Engine, Gradient, Wrt, lifted
 from mcquack.training.batches import Passes, blurred, epoch_passes
 from mcquack.training.optimizer import OPTIMIZER_CODES, Moments, descend
 from mcquack.training.settings import TrainingSettings
-from mcquack.training.state import GROUPS, EpochSums, Parameters, TrainingData, TrainingState
+from mcquack.training.state import EpochSums, Parameters, TrainingData, TrainingState
+from mcquack.training.step import GROUPS
 
 _LOG_TINY = math.log(1e-100)  # squares of smaller fidelities vanish
 

@@ -17,6 +17,7 @@ from mcquack.randomness import stream
 from mcquack.simulators.compiled.memory import require_bytes
 from mcquack.training.optimizer import FlatMoments, Moments, flat_places
 from mcquack.training.settings import TrainingSettings
+from mcquack.training.step import GROUPS
 
 InitStrategy = Literal["default", "wx+b=0"]
 
@@ -50,9 +51,6 @@ class Parameters:
             return given
         learned: Loss = replace(given, beta=math.exp(float(self.log_beta[0])))  # type: ignore[type-var]
         return learned
-
-
-GROUPS = ("weights", "bias", "centroids", "log_beta", "head")
 
 
 def initial_log_beta(loss: Loss, dtype: DTypeLike) -> FloatArray:

@@ -2,7 +2,12 @@
 
 A step has the same phases whatever is trained. The readout encodes the rows of a batch, scores them, and pulls the
 derivatives of the loss back to partial gradients. Then the optimizer moves those groups of parameters that the step is
-for. The functions of a readout and of an embedding say what happens in a phase, see ``mcquack.training.dispatch``.
+for.
+
+An embedding or a readout is a NamedTuple for compiled code, and a few functions that work on it. The loop calls these
+functions by their names. For each pair of an embedding and a readout the loop is compiled with the functions of both in
+the place of the names, so that a step calls no pointer. A part from outside of the package registers its functions in
+the same way as those inside.
 
 A team of threads (see ``simulators/compiled/team.py``) runs the loop together and shares its work by tickets. What is
 computed, and the order in which it is added up, do not depend on the number of threads. Each thread computes short
@@ -10,14 +15,16 @@ results for itself. A thread that is late for a phase may read what later phases
 """
 
 import math
+from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from mcquack.simulators.compiled.entry import borrowing_entry
-from mcquack.simulators.compiled.inner import inner
+from mcquack.simulators.compiled.inner import inlined, inner
 from mcquack.simulators.compiled.team import all_done, decide_to_stop, done, stop_asked, stops, taken
-from mcquack.training.dispatch import bound, compiled_only, is_inlined, named_functions, with_names
-from mcquack.training.embeddings import finish_slopes, prepare
-from mcquack.training.optimizer import descend, shrink
+from mcquack.training.optimizer import ADAM, descend, shrink
 
 # The phases of a step. PREPARE works out what all rows share; the next four belong to the readout.
 PREPARE, ENCODE, SCORE, PULL, BACKWARD, UPDATE, RECORD = range(7)
@@ -26,6 +33,7 @@ N_PHASES = 7
 # member of an ensemble, the derivatives by the readout's own rows, the derivative by the loss's beta, or the readout,
 # which has written it already.
 SUM, MEAN, OWN, ROWS, BETA, DIRECT = range(6)
+GROUPS = ("weights", "bias", "centroids", "log_beta", "head")  # of parameters
 GOING, CONVERGED, DIVERGED = range(3)
 
 
@@ -51,25 +59,36 @@ class TrainedArrays(NamedTuple):
     progress: Any  # (K, 2) the number of steps taken, and GOING, CONVERGED or DIVERGED
 
 
+def by_group(default: float, **values: float) -> Any:
+    """Return a value for each group of parameters (G,), in the order of GROUPS."""
+    return np.array([values.get(name, default) for name in GROUPS])
+
+
 class Config(NamedTuple):
-    """The settings of one launch as numbers."""
+    """How groups of parameters are moved, and where their gradients come from, as numbers.
+
+    All is the same in all launches of a training but the learning rates and the interval, which the trainer fills in.
+    """
 
     batch_size: int
     n_parts: int  # partial gradients of a training at most
-    n_shares: int  # how many tickets the parameters are moved by
-    is_rowwise: bool  # whether the loss is known only when the whole gradient is, and one ticket moves everything
-    apart: bool  # whether each training is run by one thread, and none waits for another
-    optimizer: int
-    decoupled: bool  # whether penalties shrink the parameters beside the optimizer (AdamW)
-    interval: int  # of the convergence rule; 0 where there is none
-    firsts: Any  # (G + 1,) where the groups begin
-    sources: Any  # (G,) SUM, MEAN, …
-    halves: Any  # (G,) under which of the two reported losses a group counts
-    rates: Any  # (G,) learning rates
-    ridges: Any  # (G,) λ of the penalty λ‖p‖²
-    reg_rows: float  # λ of the penalty on rows outside of low … high
-    low: float
-    high: float
+    n_shares: int = 1  # how many tickets the parameters are moved by
+    is_rowwise: bool = (
+        True  # whether the loss is known only when the whole gradient is, and one ticket moves everything
+    )
+    apart: bool = False  # whether each training is run by one thread, and none waits for another
+    records: bool = False  # whether the loss of every step is kept
+    optimizer: int = ADAM
+    decoupled: bool = False  # whether penalties shrink the parameters beside the optimizer (AdamW)
+    interval: int = 0  # of the convergence rule; 0 where there is none
+    firsts: Any = None  # (G + 1,) where the groups begin
+    sources: Any = by_group(SUM)  # (G,) SUM, MEAN, …
+    halves: Any = by_group(0)  # (G,) under which of the two reported losses a group counts, -1 under none
+    rates: Any = by_group(0.0)  # (G,) learning rates
+    ridges: Any = by_group(0.0)  # (G,) λ of the penalty λ‖p‖²
+    reg_rows: float = 0.0  # λ of the penalty on rows outside of low … high
+    low: float = 0.0
+    high: float = 1.0
 
 
 class Workspace(NamedTuple):
@@ -123,7 +142,68 @@ class Step(NamedTuple):
     last: int  # before which block of the order states may be encoded ahead
 
 
-# What a readout does. The functions of a readout are registered under these names.
+_FUNCTIONS: dict[type, dict[str, Callable[..., Any]]] = {}
+_INLINED: set[type] = set()
+
+
+def functions_of(kind: type, *, inline_loop: bool = False, **functions: Callable[..., Any]) -> None:
+    """Let the trainer use these functions for parts of this type, a NamedTuple.
+
+    Parameters
+    ----------
+    kind : type
+        The type of the embedding or readout, as compiled code gets it.
+    inline_loop : bool
+        Whether the whole loop is compiled as one function for embeddings of this type. It takes longer to compile. It
+        pays if a step takes a few microseconds, as long as passing all arrays to a function.
+    **functions
+        Plain functions, by the name that the trainer calls each of them, see below. They may call the functions of the
+        other part by their names.
+    """
+    _FUNCTIONS.setdefault(kind, {}).update(functions)
+    if inline_loop:
+        _INLINED.add(kind)
+
+
+def bound_functions(kind: type, names: Mapping[str, Any], *, inline: Callable[[str], bool]) -> dict[str, Any]:
+    """Return the functions of a part for compiled code, in which these names stand for the functions that are given."""
+    return {name: _bound(each, names, inline=inline(name)) for name, each in _FUNCTIONS.get(kind, {}).items()}
+
+
+def _bound(function: Callable[..., Any], names: Mapping[str, Any], *, inline: bool) -> Any:
+    return (inlined if inline else inner)(with_names(function, names))
+
+
+def with_names(function: Callable[..., Any], names: Mapping[str, Any]) -> Any:
+    """Return a copy of a Python function to which these names mean what is given."""
+    copy = FunctionType(function.__code__, {**function.__globals__, **names}, function.__name__)
+    copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+    return copy
+
+
+def compiled_only(name: str) -> Callable[..., Any]:
+    """Return a stand-in for a function that the trainer calls by its name: it is bound before anything is compiled."""
+
+    def stand_in(*args: Any) -> Any:
+        raise NotImplementedError(f"{name} is bound to a function of an embedding or readout when it is compiled")
+
+    return stand_in
+
+
+# What an embedding does. The functions of embeddings and readouts are registered under these names.
+
+# (context, n_threads) -> into how many tickets the work is divided that all samples share.
+prepare_items = compiled_only("prepare_items")
+# (context, member, item, n_items): the work of one of them.
+prepare = compiled_only("prepare")
+# (context, step, part, block, work): the states of a block of the batch, into ``work.scratch.state``.
+embed_rows = compiled_only("embed_rows")
+# (context, step, part, work): from the adjoint of these states the gradient, added to that of the part.
+pull_rows = compiled_only("pull_rows")
+# (context, step, slopes): what is left to do when the gradients of all parts are summed.
+finish_slopes = compiled_only("finish_slopes")
+
+# What a readout does.
 
 # (context, step, n_threads) -> the numbers of tickets of PREPARE, ENCODE, SCORE, PULL and BACKWARD.
 phase_items = compiled_only("phase_items")
@@ -285,8 +365,7 @@ def _record(context: Any, step: Any, loss: float) -> None:
     """Count the step, and where training ends by convergence record its loss and say whether training goes on."""
     trained, config, sums = context.trained, context.config, context.sums
     progress = trained.progress[step.member]
-    records = trained.losses.shape[1] > 0
-    if records:
+    if config.records:
         trained.losses[step.member, progress[0]] = loss
         if not math.isfinite(loss):
             progress[1] = DIVERGED
@@ -297,7 +376,7 @@ def _record(context: Any, step: Any, loss: float) -> None:
             trained.steps[step.member, group] += 1
             slopes = trained.slopes[step.member, config.firsts[group] : config.firsts[group + 1]]
             sums.squared_norms[step.member, group] += squared_norm(slopes)
-    if records and has_converged(trained.losses[step.member], progress[0], config.interval):
+    if config.records and has_converged(trained.losses[step.member], progress[0], config.interval):
         progress[1] = CONVERGED
 
 
@@ -321,7 +400,7 @@ def has_converged(losses: Any, n_steps: int, interval: int) -> Any:
 def _run_step(cells: Any, end: int, rank: int, n_threads: int, work: Any, context: Any, step: Any) -> Any:
     """Take one step, phase after phase; return where the tickets end."""
     n_items = phase_items(context, step, n_threads)
-    is_rowwise, records = context.config.is_rowwise, context.trained.losses.shape[1] > 0
+    is_rowwise, records = context.config.is_rowwise, context.config.records
     terms = 0.0, 0.0, 0.0, 0.0, 0.0
     for phase in range(N_PHASES):
         n = context.config.n_shares if phase == UPDATE else 1 if phase == RECORD else n_items[phase]
@@ -411,13 +490,11 @@ def run_epoch(embedding: type, readout: type) -> Any:
     package is kept: of other code it is not known which files it depends on.
     """
     if (embedding, readout) not in _ENTRIES:
-        inline = is_inlined(embedding)
-        of_embedding = {name: bound(each, {}, inline=inline) for name, each in named_functions(embedding).items()}
-        names = dict(of_embedding)
-        for name, each in named_functions(readout).items():
-            names[name] = bound(each, of_embedding, inline=inline or name in _SHORT)
+        inline = embedding in _INLINED
+        of_embedding = bound_functions(embedding, {}, inline=lambda _: inline)
+        names = of_embedding | bound_functions(readout, of_embedding, inline=lambda name: inline or name in _SHORT)
         for each in (_update, _run_step, _run_training):
-            names[each.__name__] = bound(each, names, inline=inline)
+            names[each.__name__] = _bound(each, names, inline=inline)
         run = with_names(_run, names)
         run.__module__, run.__qualname__ = readout.__module__, f"run_{embedding.__name__}_{readout.__name__}"
         ours = all(kind.__module__.startswith("mcquack.") for kind in (embedding, readout))

@@ -17,9 +17,8 @@ from mcquack.simulators.compiled.memory import clear_block, copy_block, gather_r
 from mcquack.simulators.compiled.team import all_done, done, stop_asked, taken
 from mcquack.simulators.statevector.circuit import backward, forward
 from mcquack.simulators.statevector.overlaps import kernel_rows, overlap_block, pull_overlaps, sample_adjoint
-from mcquack.training.dispatch import functions_of
 from mcquack.training.embeddings import bound_circuit
-from mcquack.training.step import Step, add_losses
+from mcquack.training.step import Step, add_losses, functions_of
 
 # How many blocks can be encoded while one is taken back, about.
 AHEAD = 2

@@ -6,8 +6,8 @@ state outlives its block.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,21 +17,25 @@ from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.compiled.lanes import fma, load, splat, store
 from mcquack.simulators.compiled.team import Team, barrier, stop_asked
 from mcquack.simulators.statevector.overlaps import expectation_block, observable_adjoint
-from mcquack.training.dispatch import bound, compiled_only, functions_of, named_functions, with_names
-from mcquack.training.embeddings import (
-    PRODUCTS_ALONE,
-    PlainCircuit,
-    StartedCircuit,
-    Work,
+from mcquack.training.embeddings import PRODUCTS_ALONE, PlainCircuit, StartedCircuit, Work
+from mcquack.training.step import (
+    Context,
+    Data,
+    Step,
+    TrainedArrays,
+    bound_functions,
+    compiled_only,
     embed_rows,
+    functions_of,
     prepare,
     prepare_items,
     pull_rows,
+    with_names,
 )
-from mcquack.training.step import Context, Data, Step, TrainedArrays
 
 # What is made of the expectation values: logits V z of a cross entropy, fidelities with target states, (1 - y f) / 2,
 # the square of f + b - y, and two logits, of a classifier's own class and of all others.
+Head: TypeAlias = Literal["cross entropy", "fidelities", "linear", "squares", "two logits"]
 CROSS_ENTROPY, FIDELITIES, LINEAR, SQUARES, TWO_LOGITS = range(5)
 
 
@@ -407,7 +411,7 @@ def _no_report(context: Any, cells: Any, end: int, rank: int, work: Any, order: 
 
 
 # What all readouts have in common in which no sample needs another.
-ROWWISE: dict[str, Callable[..., Any]] = {
+ROWWISE: dict[str, Any] = {
     "phase_items": _rowwise_items,
     "encode_item": _no_item,
     "score_item": _no_item,
@@ -454,7 +458,7 @@ _MEASURING: dict[type, Any] = {}
 def _measuring(embedding: type) -> Any:
     """Return the compiled function that measures rows with an embedding of this type."""
     if embedding not in _MEASURING:
-        run = with_names(_measure_rows, {name: bound(each, {}) for name, each in named_functions(embedding).items()})
+        run = with_names(_measure_rows, bound_functions(embedding, {}, inline=lambda _: False))
         run.__qualname__ = f"measure_{embedding.__name__}"
         _MEASURING[embedding] = entry(run)
     return _MEASURING[embedding]

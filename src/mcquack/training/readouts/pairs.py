@@ -10,9 +10,8 @@ from mcquack.simulators.compiled.gates import OF_PARAMETERS, start_state, steps_
 from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.compiled.lanes import fma, load, load_complex, splat, store
 from mcquack.simulators.compiled.memory import copy_block, gather_rows
-from mcquack.training.dispatch import functions_of
 from mcquack.training.readouts.expectations import ROWWISE, clear_part
-from mcquack.training.step import Step
+from mcquack.training.step import Step, functions_of
 
 
 class Pairs(NamedTuple):
