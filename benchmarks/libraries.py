@@ -299,7 +299,7 @@ def lightning_step(
     weights, bias = inputs.weights.ravel(), inputs.bias.ravel()
     names, wires = zip(*gates, strict=True)
     has_angle = [name in LIGHTNING_ROTATIONS for name in names]
-    nothing = [[]] * len(gates), [[]] * len(gates)  # no gate has controls
+    nothing: tuple[list[list[int]], ...] = [[]] * len(gates), [[]] * len(gates)  # no gate has controls
     plain = [False] * len(gates), [np.empty(0, np.complex64)] * len(gates), *nothing
     register, pull_back = StateVectorC64(problem.n_qubits), VectorJacobianProductC64()
 

@@ -147,7 +147,12 @@ class JaxPeer:
     def fit(self, n_steps: int | None) -> Whole:
         # The losses go on from those of the turns, and the rule's verdict is not heeded: what counts are the steps.
         assert n_steps is not None
-        (seconds,) = seconds_per_step(lambda: [self.first() for _ in range(n_steps)], budget=0)
+
+        def steps() -> None:
+            for _ in range(n_steps):
+                self.first()
+
+        (seconds,) = seconds_per_step(steps, budget=0)
         return Whole(seconds, n_steps, float(np.mean(self._losses[-INTERVAL:])))
 
 
@@ -297,7 +302,12 @@ def _serve(connection: Connection, build: Callable[[RivalProblem], Side], proble
 def _serve_peak(connection: Connection, build: Callable[[RivalProblem], Side], problem: RivalProblem) -> None:
     with errors_sent_to(connection):
         side = build(problem)
-        of_fit = peak_beyond_now(lambda: (side.first(), side.turn(steps=STEPS_OF_PEAK, budget=0)))
+
+        def work() -> None:
+            side.first()
+            side.turn(steps=STEPS_OF_PEAK, budget=0)
+
+        of_fit = peak_beyond_now(work)
         connection.send(("peak", Peak(process=resident_megabytes("VmHWM"), of_fit=of_fit)))
 
 

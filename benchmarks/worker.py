@@ -16,6 +16,7 @@ from typing import Any, Self
 from benchmarks.problem import FloatArray, Step, StepProblem
 
 Build = Callable[[StepProblem], Step]
+AnyBuild = Callable[[Any], Any]  # for a worker that serves in another way
 
 
 class AbandonedError(Exception):
@@ -26,7 +27,7 @@ class Worker:
     """An implementation that waits in its own process and is timed on demand."""
 
     def __init__(
-        self, build: Build, problem: StepProblem, *, limit: float, serve: Callable[..., None] | None = None
+        self, build: AnyBuild, problem: Any, *, limit: float, serve: Callable[..., None] | None = None
     ) -> None:
         self.limit = limit
         context = multiprocessing.get_context("spawn")

@@ -6,6 +6,7 @@ import warnings
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,23 +39,23 @@ def _double():
         yield
 
 
-def jax_model(case: dict, by: str = "expm") -> JaxModel:
+def jax_model(case: dict[str, Any], by: str = "expm") -> JaxModel:
     return MODELS[case["model"]](case["n_features"], {**case["settings"], "by": by})
 
 
-def parameters(case: dict) -> dict:
+def parameters(case: dict[str, Any]) -> dict[str, Any]:
     """0.1, 0.2, 0.3, … in every array, unless the case says otherwise."""
     found = {name: 0.1 * np.arange(1, 1 + math.prod(shape)).reshape(shape) for name, shape in case["shapes"].items()}
     found |= case.get("replaced", {})
     return {name: jax.numpy.asarray(array, float) for name, array in found.items()}
 
 
-def samples(case: dict) -> np.ndarray:
+def samples(case: dict[str, Any]) -> np.ndarray:
     i, j = np.ogrid[:4, : case["n_features"]]
     return np.cos(1 + 1.3 * i + 0.7 * j + 0.5 * i * j)
 
 
-def batch(case: dict, model: JaxModel) -> tuple:
+def batch(case: dict[str, Any], model: JaxModel) -> tuple[Any, ...]:
     return tuple(map(jax.numpy.asarray, model.arrays(model.prepared(samples(case)), LABELS)))
 
 

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
+from mcquack.arrays import FloatArray
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.bitflip import (
+    Calibration,
     accuracies_by_tolerance,
     calibrate,
     classes_by_mean_hamming,
@@ -54,13 +56,13 @@ def test_mean_weights_are_sums_over_tolerances():
 
 @pytest.mark.parametrize("tolerance", [-1, 4, 1.0, True, None])
 def test_a_tolerance_is_a_possible_number_of_flips(tolerance):
-    with pytest.raises(InvalidInputError, match="tolerance must be a whole number from 0 to the number of qubits 3"):
+    with pytest.raises(InvalidInputError, match=r"tolerance .*\b3\b"):
         tolerant_kernel(np.ones((2, 2, 4)), tolerance)
 
 
 @pytest.mark.parametrize("weights", [[1, -1], [np.nan, 1], [np.inf, 1], [True, False], ["a", "b"], [0, 0], [], 3])
 def test_what_counts_no_ones_is_refused(weights):
-    with pytest.raises(InvalidInputError, match=r"hamming must|at least one outcome"):
+    with pytest.raises(InvalidInputError, match=r"hamming|outcome"):
         tolerant_kernels(weights)
 
 
@@ -127,13 +129,13 @@ def test_labels_are_numbers_of_centroids(labels):
 
 def test_a_choice_needs_two_centroids_and_a_sample():
     for shape in ((2, 1, 4), (0, 2, 4)):
-        with pytest.raises(InvalidInputError, match="two or more centroids"):
+        with pytest.raises(InvalidInputError, match="shape"):
             training_tolerance(np.ones(shape, dtype=int), np.zeros(shape[0], dtype=int))
 
 
 def test_weights_of_another_shape_are_refused():
     for rule in (lambda weights: predicted_classes(weights, 1), classes_by_mean_hamming):
-        with pytest.raises(InvalidInputError, match="3 axes"):
+        with pytest.raises(InvalidInputError, match="axes"):
             rule(np.ones((3, 4)))
 
 
@@ -169,9 +171,9 @@ def test_pairs_of_one_class_are_neither_on_nor_off_the_diagonal():
     others = [(0, 1), (0, 3), (1, 0), (1, 2), (2, 1), (2, 3), (3, 0), (3, 2)]
     assert_allclose(found.off_diagonal, np.mean([kernels[pair] for pair in others], axis=0))
     assert_allclose(found.diagonal, calibrate(counts, n_resamples=5).diagonal)
-    with pytest.raises(InvalidInputError, match="all labels are the same"):
+    with pytest.raises(InvalidInputError, match="labels"):
         calibrate(counts, labels=[1, 1, 1, 1])
-    with pytest.raises(InvalidInputError, match="each of 4 means"):
+    with pytest.raises(InvalidInputError, match=r"\b4\b"):
         calibrate(counts, labels=[0, 1])
 
 
@@ -197,25 +199,35 @@ def test_differences_within_rounding_are_ties():
 def test_exact_distributions_have_no_interval():
     counts = binomial_counts()
     exact = calibrate(counts / counts.sum(axis=-1, keepdims=True))
-    assert exact.interval is exact.band is None
+    assert (exact.interval, exact.band) == (None, None)
     assert exact.tolerance == calibrate(counts, n_resamples=5).tolerance
+
+
+def bounds(found: Calibration) -> tuple[tuple[int, int], FloatArray]:
+    """The interval and the band of what was counted."""
+    assert found.interval is not None
+    assert found.band is not None
+    return found.interval, found.band
 
 
 def test_the_interval_holds_the_best_tolerance_and_narrows_with_shots():
     few, many = (calibrate(binomial_counts(shots=shots), n_resamples=200) for shots in (20, 5000))
+    widths = []
     for found in (few, many):
-        low, high = found.interval
+        (low, high), band = bounds(found)
         assert low <= found.tolerance <= high
-        assert found.band.shape == (2, 21)
-        assert np.all(found.band[0] <= found.band[1])
-    assert many.interval[1] - many.interval[0] < few.interval[1] - few.interval[0]
-    assert np.mean(many.band[1] - many.band[0]) < np.mean(few.band[1] - few.band[0])
+        assert band.shape == (2, 21)
+        assert np.all(band[0] <= band[1])
+        widths.append((high - low, np.mean(band[1] - band[0])))
+    assert np.all(np.less(widths[1], widths[0]))
 
 
 def test_more_confidence_needs_a_wider_interval():
-    narrow, wide = (calibrate(binomial_counts(shots=30), confidence=c, n_resamples=200) for c in (0.5, 0.99))
-    assert wide.interval[0] <= narrow.interval[0] <= narrow.interval[1] <= wide.interval[1]
-    assert wide.interval != narrow.interval
+    (low, high), (lower, higher) = (
+        bounds(calibrate(binomial_counts(shots=30), confidence=c, n_resamples=200))[0] for c in (0.5, 0.99)
+    )
+    assert lower <= low <= high <= higher
+    assert (lower, higher) != (low, high)
 
 
 def test_a_seed_fixes_the_interval():

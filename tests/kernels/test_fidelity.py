@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
+from mcquack.arrays import FloatArray
+from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.kernels import alignment_gradient, centroid_kernel, class_scores, target_alignment
@@ -30,6 +32,7 @@ def kernel_of(problem: Problem) -> np.ndarray:
 
 def test_kernel_is_the_fidelity_of_every_pair() -> None:
     problem = problem_of(30)
+    assert isinstance(problem.feature_map, FeatureMap)
     expected = oracle_kernel(
         problem.feature_map, problem.X, problem.centroids, weights=problem.weights, bias=problem.bias
     )
@@ -51,7 +54,7 @@ def test_no_samples_give_no_rows() -> None:
 class Wide(StatevectorEngine):
     """As if there were statevectors of any width."""
 
-    def check(self, feature_map: FeatureMap) -> None:
+    def check(self, feature_map: Circuit) -> None:
         pass
 
 
@@ -63,7 +66,6 @@ def test_pieces_are_large_enough_for_all_lanes_and_small_enough_for_memory(n_qub
     assert rows == 16 or rows * 2**n_qubits * 8 <= 64 * 2**20
 
 
-FloatArray = NDArray[np.float64]
 counts = st.integers(1, 4)
 either_score = pytest.mark.parametrize("class_score", ["max", "sum"])
 
@@ -140,11 +142,12 @@ def test_copies_of_a_centroid_are_one_centroid(n_classes: int, k: int) -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @given(n_classes=counts, k=counts)
 def test_compiled_rows_are_the_same(class_score: Any, dtype: type, n_classes: int, k: int) -> None:
-    K = fidelities(n_classes, k).astype(dtype)
+    K: FloatArray = fidelities(n_classes, k).astype(dtype)
     K[0] = 0.5  # the first of equals
-    scores, slopes = np.empty((len(K), n_classes), dtype), np.full_like(K, 7)
+    scores: FloatArray = np.empty((len(K), n_classes), dtype)
+    slopes = np.full_like(K, 7)
     pool_rows(K, CLASS_SCORE_CODES[class_score], scores)
-    assert_allclose(scores, class_scores(K, n_classes, class_score=class_score), rtol=np.finfo(dtype).eps)
+    assert_allclose(scores, class_scores(K, n_classes, class_score=class_score), rtol=float(np.finfo(dtype).eps))
     slopes[:, ::k] = scores
     spread_rows(K, k, CLASS_SCORE_CODES[class_score], slopes)
     assert_array_equal(slopes, centroid_slopes(K, scores, class_score=class_score))

@@ -237,13 +237,13 @@ def test_inputs_stay_as_they_are() -> None:
 @pytest.mark.parametrize("kind", [Alignment, CrossEntropy])
 @pytest.mark.parametrize("class_score", ["mean", None, 0, ["max"]])
 def test_other_scores_are_refused_by_name_and_value(kind: Any, class_score: Any) -> None:
-    with pytest.raises(InvalidInputError, match="class_score must be"):
+    with pytest.raises(InvalidInputError, match="class_score"):
         kind(class_score=class_score)
 
 
 @pytest.mark.parametrize("beta", [0, -1.0, float("nan"), float("inf"), "10", None])
 def test_the_sharpness_of_the_cross_entropy_is_positive(beta: Any) -> None:
-    with pytest.raises(InvalidInputError, match="beta must be a positive number"):
+    with pytest.raises(InvalidInputError, match="beta"):
         CrossEntropy(beta=beta)
 
 
@@ -256,7 +256,7 @@ def test_names_stand_for_losses_with_their_defaults(name: Any) -> None:
 
 @pytest.mark.parametrize("choice", ["hinge", "", None, 1, Alignment, abs, np.mean, ["alignment"]])
 def test_what_is_no_loss_is_refused(choice: Any) -> None:
-    with pytest.raises(InvalidInputError, match=r"loss must be one of .*, or a loss such as"):
+    with pytest.raises(InvalidInputError, match="loss"):
         loss_of(choice)
 
 
@@ -305,7 +305,8 @@ def test_the_cross_entropy_bears_scores_of_any_size_and_no_weights_at_all() -> N
 @pytest.mark.parametrize("stride", [1, 3])
 def test_compiled_losses_are_the_same(loss: Any, dtype: type, stride: int) -> None:
     rng = stream(0, "compiled losses")
-    S, labels, weights = rng.uniform(size=(7, 4)).astype(dtype), rng.integers(4, size=7), rng.uniform(size=7)
+    S: FloatArray = rng.uniform(size=(7, 4)).astype(dtype)
+    labels, weights = rng.integers(4, size=7), rng.uniform(size=7)
     value, slopes = loss(S, labels, weights)
     rule = loss_rule(loss)
     terms = loss_terms(rule, S, labels, weights)

@@ -95,8 +95,8 @@ def test_tiles_change_nothing(circuit: Circuit, tile: int, states: int, monkeypa
     X, Y = samples(12), samples(9)[::-1] + 0.1
     kernel = QuantumKernel(circuit, *parameters(circuit))
     square, wide = kernel(X), kernel(X, Y)
-    monkeypatch.setattr(module, "_TILE", tile)
-    monkeypatch.setattr(module, "_STATE_BYTES", states)
+    monkeypatch.setattr(module, "TILE", tile)
+    monkeypatch.setattr(module, "STATE_BYTES", states)
     assert_allclose(kernel(X), square, rtol=0, atol=1e-14)
     assert_array_equal(kernel(X), kernel(X).T)
     assert_allclose(kernel(X, Y), wide, rtol=0, atol=1e-14)
@@ -104,11 +104,15 @@ def test_tiles_change_nothing(circuit: Circuit, tile: int, states: int, monkeypa
 
 
 def test_a_state_is_prepared_once_and_circuits_never_pair_by_pair(monkeypatch: pytest.MonkeyPatch) -> None:
-    prepared = []
-    encode = StatevectorEngine.encode
-    monkeypatch.setattr(StatevectorEngine, "encode", lambda *args: prepared.append(len(args[1])) or encode(*args))
-    monkeypatch.setattr(module, "_TILE", 16)
-    kernel = QuantumKernel(MAP)
+    prepared: list[int] = []
+
+    class Counting(StatevectorEngine):
+        def encode(self, X: Any, weights: Any, bias: Any) -> Any:
+            prepared.append(len(X))
+            return super().encode(X, weights, bias)
+
+    monkeypatch.setattr(module, "TILE", 16)
+    kernel = QuantumKernel(MAP, engine=Counting(dtype="float64"))
     X = samples(100)
     kernel(X)
     assert sum(prepared) == 100
@@ -133,7 +137,7 @@ def test_memory_beyond_the_kernel_is_bounded() -> None:
 
 def test_a_kernel_that_does_not_fit_is_refused_before_it_is_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda: 100 * 100 * 8 - 1)
-    with pytest.raises(MemoryLimitError, match=r"a kernel of 100 × 100 entries needs"):
+    with pytest.raises(MemoryLimitError, match="100 × 100"):
         QuantumKernel(MAP).kernel(samples(100))
 
 
@@ -195,7 +199,7 @@ def test_it_is_a_value(kind: Any) -> None:
     assert kernel != "kernel"
     assert kind.__name__ in repr(kernel)
     assert clone(kernel).set_params(seed=3).get_params()["seed"] == 3
-    with pytest.raises(InvalidInputError, match="has no parameter 'lr'; it has feature_map"):
+    with pytest.raises(InvalidInputError, match=r"'lr'.*feature_map"):
         kernel.set_params(lr=1)
 
 
@@ -203,11 +207,11 @@ def test_it_is_a_value(kind: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("paper",), "feature_map must be a Circuit"),
-        ((MAP, np.ones(3)), r"weights must have the shape \(2, 3, 3\)"),
-        ((MAP, None, np.ones((2, 3, 2))), r"bias must have the shape \(2, 3, 3\)"),
-        ((MAP, [[["a"] * 3] * 3] * 2), "weights must be an array of finite real numbers"),
-        ((MAP, np.full((2, 3, 3), np.nan)), "weights .* got NaN"),
+        (("paper",), "feature_map"),
+        ((MAP, np.ones(3)), r"weights .*\(2, 3, 3\)"),
+        ((MAP, None, np.ones((2, 3, 2))), r"bias .*\(2, 3, 3\)"),
+        ((MAP, [[["a"] * 3] * 3] * 2), "weights"),
+        ((MAP, np.full((2, 3, 3), np.nan)), "weights .*NaN"),
     ],
 )
 def test_what_is_no_circuit_or_does_not_fit_it_is_refused(kind: Any, arguments: Any, message: str) -> None:
@@ -218,12 +222,12 @@ def test_what_is_no_circuit_or_does_not_fit_it_is_refused(kind: Any, arguments: 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"engine": "abacus"}, "engine must be"),
-        ({"engine": 3}, "engine must be"),
-        ({"scaling": 3.0}, "scaling must be a pair"),
-        ({"scaling": (np.ones(3), np.ones(3))}, "each of 4 features"),
-        ({"scaling": (np.ones(4), [np.inf] * 4)}, "scaling must be an array of finite"),
-        ({"seed": -1}, "seed must be"),
+        ({"engine": "abacus"}, "engine"),
+        ({"engine": 3}, "engine"),
+        ({"scaling": 3.0}, "scaling"),
+        ({"scaling": (np.ones(3), np.ones(3))}, r"\b4 features"),
+        ({"scaling": (np.ones(4), [np.inf] * 4)}, "scaling"),
+        ({"seed": -1}, "seed"),
     ],
 )
 def test_settings_that_cannot_be_used_are_refused_when_it_is_made(settings: Any, message: str) -> None:
@@ -234,7 +238,7 @@ def test_settings_that_cannot_be_used_are_refused_when_it_is_made(settings: Any,
 
 
 def test_circuits_that_the_engine_does_not_run_are_refused() -> None:
-    with pytest.raises(InvalidInputError, match="the paper alone"):
+    with pytest.raises(InvalidInputError, match="paper"):
         QuantumKernel(random_circuit(0), engine="statevector")
     with pytest.raises(InvalidInputError, match="qubits"):
         QuantumKernel(Circuit(21, 1).rx(0, x[0]))
@@ -245,9 +249,9 @@ def test_circuits_that_the_engine_does_not_run_are_refused() -> None:
     ("X", "message"),
     [
         (csr_array(np.eye(4)), "dense"),
-        (np.ones(4), "rows of 4 features"),
-        (np.ones((2, 3)), "rows of 4 features"),
-        (np.ones((2, 4, 1)), "rows of 4 features"),
+        (np.ones(4), "4 features"),
+        (np.ones((2, 3)), "4 features"),
+        (np.ones((2, 4, 1)), "4 features"),
         ([["a", "b", "c", "d"]], "real numbers"),
         ([[1, 2, 3, {}]], "real numbers"),
         ([[1, 2, 3, 4], [1]], "real numbers"),
@@ -274,7 +278,7 @@ def test_tables_and_lists_are_samples() -> None:
 
 def test_the_ring_computes_the_same_kernel_for_any_number_of_qubits(monkeypatch: pytest.MonkeyPatch) -> None:
     X, Y = samples(20), samples(7)[::-1] + 0.1
-    monkeypatch.setattr(module, "_TILE", 8)
+    monkeypatch.setattr(module, "TILE", 8)
     ring, exact = (QuantumKernel(MAP, *parameters(MAP), engine=engine) for engine in ("ring", "auto"))
     assert_allclose(ring(X), exact(X), rtol=0, atol=1e-12)
     assert_array_equal(ring(X), ring(X).T)
@@ -286,7 +290,7 @@ def test_the_ring_computes_the_same_kernel_for_any_number_of_qubits(monkeypatch:
 
 @pytest.mark.parametrize("engine", [Shots(400), Shots(400, tolerance=0), Shots(400, engine="gates")], ids=repr)
 def test_shots_estimate_it_with_noise_of_its_own_in_every_tile(engine: Shots, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_TILE", 10)
+    monkeypatch.setattr(module, "TILE", 10)
     X = np.tile(samples(10), (3, 1))
     kernel = QuantumKernel(MAP, *parameters(MAP), engine=engine)
     K, exact = kernel(X), QuantumKernel(MAP, *parameters(MAP))(X)
@@ -365,17 +369,22 @@ def test_it_has_no_hyperparameters_of_its_own(kind: Any) -> None:
     assert_array_equal(K, kernel(X))
     assert slopes.shape == (6, 6, 0)
     assert_array_equal(kernel.diag(X), np.ones(6))
-    with pytest.raises(InvalidInputError, match="leave Y out"):
+    with pytest.raises(InvalidInputError, match=r"\bY\b"):
         kernel(X, X, eval_gradient=True)
 
 
 @KINDS
-def test_what_sees_pairs_of_rows_elsewhere_sees_whole_kernels_here(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel, asked = fixed(kind), []
-    compute = kind.kernel
-    monkeypatch.setattr(kind, "kernel", lambda self, X, Y=None: asked.append(len(X)) or compute(self, X, Y))
+def test_what_sees_pairs_of_rows_elsewhere_sees_whole_kernels_here(kind: Any) -> None:
+    asked: list[int] = []
+
+    class Counting(kind):  # type: ignore[misc]
+        def kernel(self, X: Any, Y: Any = None) -> Any:
+            asked.append(len(X))
+            return super().kernel(X, Y)
+
+    kernel = fixed(Counting)
     parts = KernelPCA(2, kernel=kernel).fit(IRIS_X).transform(IRIS_X)
-    given = KernelPCA(2, kernel="precomputed").fit_transform(compute(kernel, IRIS_X))
+    given = KernelPCA(2, kernel="precomputed").fit_transform(fixed(kind).kernel(IRIS_X))
     assert_allclose(np.abs(parts), np.abs(given), atol=1e-6)
     clusters = SpectralClustering(3, affinity=kernel, random_state=0).fit_predict(IRIS_X)
     assert adjusted_rand_score(IRIS_Y, clusters) > 0.5

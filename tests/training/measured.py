@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mcquack.arrays import IntArray
-from mcquack.circuits.feature_map import FeatureMap
+from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.randomness import stream
 from mcquack.simulators.engine import Cost, Engine, Gradient, Wrt
@@ -66,25 +66,26 @@ class Rows:
 class LinearEngine(Engine[Rows]):
     """K[i, m] is linear in the weights, in the biases and in the features of centroid m."""
 
-    def __init__(self, feature_map: FeatureMap, *, shots: int = 0) -> None:
+    def __init__(self, feature_map: Circuit, *, shots: int = 0) -> None:
         super().__init__(feature_map, dtype="float64")
         self.shots = shots
         draw = stream(0, "linear")
-        self.by_weights, self.by_bias = draw.normal(size=(2, *feature_map.parameter_shape))
+        self.by_weights, self.by_bias = draw.normal(size=(2, *feature_map.weights_shape))
         self.by_features = draw.normal(size=feature_map.n_features)
 
     def cost(self, wrt: Wrt = "embedding") -> Cost:
         return Cost(shots_per_entry=self.shots)
 
-    def encode(self, X: FloatArray, weights: FloatArray, bias: FloatArray) -> Rows:
-        return Rows(X, weights, bias)
+    def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> Rows:
+        return Rows(np.asarray(X), np.asarray(weights), np.asarray(bias))
 
     def fidelities(self, samples: Rows, centroids: Rows) -> FloatArray:
         common = np.sum(self.by_weights * samples.weights) + np.sum(self.by_bias * centroids.bias)
         return np.broadcast_to(common + centroids.features @ self.by_features, (len(samples), len(centroids)))
 
-    def pullback(self, samples: Rows, centroids: Rows, cotangent: FloatArray, *, wrt: str) -> Gradient:
+    def pullback(self, samples: Rows, centroids: Rows, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
         """In closed form."""
+        weighting = np.asarray(cotangent)
         if wrt == "embedding":
-            return Gradient(weights=self.by_weights * cotangent.sum(), bias=self.by_bias * cotangent.sum())
-        return Gradient(centroids=np.outer(cotangent.sum(axis=0), self.by_features))
+            return Gradient(weights=self.by_weights * weighting.sum(), bias=self.by_bias * weighting.sum())
+        return Gradient(centroids=np.outer(weighting.sum(axis=0), self.by_features))

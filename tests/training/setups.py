@@ -39,8 +39,9 @@ def start_of(
     rng = stream(seed, "start")
     weights, bias = spread * rng.normal(size=(2, *FEATURE_MAP.parameter_shape))
     centroids = rng.uniform(-0.3, 1.3, size=(data.n_classes * k, FEATURE_MAP.n_features))
-    given = (array.astype(dtype) for array in (weights, bias, centroids))
-    return TrainingState.start(Parameters(*given, initial_log_beta(loss, dtype)))
+    groups = {"weights": weights, "bias": bias, "centroids": centroids}
+    arrays: dict[str, FloatArray] = {name: array.astype(dtype) for name, array in groups.items()}
+    return TrainingState.start(Parameters(**arrays, log_beta=initial_log_beta(loss, dtype)))
 
 
 def engine_of(dtype: type = np.float64, n_threads: int | None = None) -> StatevectorEngine:

@@ -1,5 +1,6 @@
 """The compiled epoch is the epoch that the engine's seam gives, whatever the threads and the memory."""
 
+from concurrent import futures
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from mcquack.training import TrainingData, TrainingSettings, TrainingState, comp
 from mcquack.training.compiled import CompiledEpochs
 from mcquack.training.reference import ReferenceEpochs
 from mcquack.training.state import EpochSums
-from tests.training.setups import assert_close_epochs, bits, clusters, copied, engine_of, start_of
+from tests.training.setups import FEATURE_MAP, assert_close_epochs, bits, clusters, copied, engine_of, start_of
 
 both_types = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 several_centroids = pytest.mark.parametrize(("k", "class_score"), [(2, "max"), (2, "sum"), (3, "max"), (3, "sum")])
@@ -231,13 +232,13 @@ def test_an_interrupt_leaves_state_and_buffers_usable(monkeypatch: pytest.Monkey
     start = start_of(data)
     run = CompiledEpochs(engine_of(n_threads=2), data, settings)
     expected, before = run(start), bits(start)
-    wait, waits = team.wait, []
+    waits = []
 
     def interrupted_once(members: Any) -> None:
         waits.append(members)
         if len(waits) == 1:
             raise KeyboardInterrupt
-        wait(members)
+        futures.wait(members)
 
     monkeypatch.setattr(team, "wait", interrupted_once)
     with pytest.raises(KeyboardInterrupt):
@@ -281,7 +282,8 @@ def test_copies_of_a_centroid_align_the_kernel_as_one_does(class_score: Any) -> 
     one = epochs(start_of(data), data, settings)
     for left, right in zip(one, epochs(copies_of(start_of(data), 3), data, copied_thrice), strict=True):
         assert_allclose(right.state.parameters.weights, left.state.parameters.weights, rtol=0, atol=TOLERANCE)
-        assert_allclose([right.loss_kao, *right.grad_norms[:2]], [left.loss_kao, *left.grad_norms[:2]], rtol=1e-8)
+        expected = pytest.approx((left.loss_kao, *left.grad_norms[:2]), rel=1e-8)
+        assert (right.loss_kao, *right.grad_norms[:2]) == expected
 
 
 def test_the_sum_moves_copies_together_and_each_by_its_share() -> None:
@@ -341,15 +343,14 @@ def test_each_joint_step_is_one_of_either_kind() -> None:
 
 def test_training_beyond_memory_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda: 1000)
-    engine = engine_of()
-    engine = engine.on(replace(engine.feature_map, n_qubits=8))  # of fewer the system is not asked
-    with pytest.raises(MemoryLimitError, match="training 8 qubits on batches of 45"):
+    engine = engine_of().on(replace(FEATURE_MAP, n_qubits=8))  # of fewer the system is not asked
+    with pytest.raises(MemoryLimitError, match=r"\b8 qubits .*\b45\b"):
         CompiledEpochs(engine, clusters(), TrainingSettings())
 
 
 def test_samples_must_fit_the_feature_map() -> None:
     data = clusters()
-    with pytest.raises(InvalidInputError, match="5 features"):
+    with pytest.raises(InvalidInputError, match=r"\b5\b"):
         CompiledEpochs(engine_of(), TrainingData(data.X[:, :4], data.labels, data.row_weights, 3), TrainingSettings())
 
 
@@ -359,13 +360,13 @@ def test_parameters_of_another_shape_are_refused(name: str, shape: tuple[int, ..
     data = clusters()
     state = start_of(data)
     wrong = replace(state, parameters=replace(state.parameters, **{name: np.ones(shape)}))
-    with pytest.raises(InvalidInputError, match=f"{name} must have the shape"):
+    with pytest.raises(InvalidInputError, match=name):
         CompiledEpochs(engine_of(), data, TrainingSettings())(wrong)
 
 
 def test_there_are_as_many_centroids_as_the_settings_say() -> None:
     data = clusters()
-    with pytest.raises(InvalidInputError, match=r"centroids must have the shape \(6, 5\), got \(3, 5\)"):
+    with pytest.raises(InvalidInputError, match=r"centroids .*\(6, 5\).*\(3, 5\)"):
         CompiledEpochs(engine_of(), data, TrainingSettings(n_centroids_per_class=2))(start_of(data))
 
 
@@ -377,5 +378,5 @@ def test_a_state_goes_on_in_the_type_of_the_engine() -> None:
 
 @pytest.mark.parametrize("labels", [[-1, 0], [0, 2]])
 def test_labels_are_class_numbers(labels: list[int]) -> None:
-    with pytest.raises(InvalidInputError, match="class numbers from 0 to 1"):
+    with pytest.raises(InvalidInputError, match="0 to 1"):
         TrainingData(np.zeros((2, 5)), np.array(labels), np.ones(2), 2)

@@ -197,7 +197,7 @@ def test_training_lowers_the_loss_and_leaves_its_start_alone(settings):
 
 def test_parameters_of_another_shape_are_refused():
     train = VariationalTraining(engine_of(), clusters(), settings=SETTINGS)
-    with pytest.raises(InvalidInputError, match=r"weights must have the shape \(2, 3, 3\), got \(1, 2, 3, 3\)"):
+    with pytest.raises(InvalidInputError, match=r"weights .*\(2, 3, 3\).*\(1, 2, 3, 3\)"):
         train(start_of(clusters(), shared=True))
 
 

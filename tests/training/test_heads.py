@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from mcquack.arrays import FloatArray
 from mcquack.kernels.losses import CrossEntropy, SquaredError
 from mcquack.training import TrainingData, TrainingSettings, TrainingState
 from mcquack.training.compiled import CompiledEpochs
@@ -25,7 +26,7 @@ def with_targets(data: TrainingData) -> TrainingData:
 
 def with_head(state: TrainingState, n_outputs: int, dtype: type = np.float64) -> TrainingState:
     n_scores = len(state.parameters.centroids)
-    head = np.random.default_rng(3).normal(size=(n_scores + 1, n_outputs)).astype(dtype)
+    head: FloatArray = np.random.default_rng(3).normal(size=(n_scores + 1, n_outputs)).astype(dtype)
     return TrainingState.start(replace(state.parameters, head=head))
 
 

@@ -23,6 +23,7 @@ from tests.problems import random_problem
 X, Y = load_iris(return_X_y=True)
 # No step of Adam is longer than this many learning rates, whatever its gradients are (Kingma and Ba, section 2.1).
 LONGEST_STEP = (1 - BETA_1) / np.sqrt(1 - BETA_2)
+SETTINGS: dict[str, Any] = {"n_qubits": 3, "n_repetitions": 2, "random_state": 0}
 MAPS = [
     FeatureMap(n_qubits=n_qubits, n_features=4, n_layers=2, final_entangler=final, features_per_gate=per_gate)
     for n_qubits in (1, 3)
@@ -42,7 +43,7 @@ def moved(bias: Any, by: float) -> Any:
 def test_no_fidelity_depends_on_them(circuit: FeatureMap, dtype: str) -> None:
     problem = random_problem(circuit, n_samples=10)
     for engine in (StatevectorEngine(circuit, dtype=dtype), RingEngine(circuit, dtype=dtype)):
-        eps = np.finfo(dtype).eps
+        eps = float(np.finfo(dtype).eps)
         weights, bias = problem.weights.astype(dtype), problem.bias.astype(dtype)
         expected = engine.kernel(problem.X, problem.centroids, weights=weights, bias=bias)
         for by in (0.3, -7.0, 50.0):
@@ -79,7 +80,7 @@ def test_their_derivative_is_rounding(circuit: FeatureMap) -> None:
 
 @pytest.mark.parametrize("settings", [{}, {"loss": "alignment", "steps": "alternating"}], ids=str)
 def test_their_drift_is_bounded_and_changes_nothing(settings: dict[str, Any]) -> None:
-    common = {"n_qubits": 3, "n_repetitions": 2, "batch_size": 10, "patience": None, "random_state": 0, **settings}
+    common = {**SETTINGS, "batch_size": 10, "patience": None, **settings}
     start = McQuackClassifier(**common, epochs=0).fit(X, Y).bias_
     model = McQuackClassifier(**common, epochs=40, decay_rate=1.0).fit(X, Y)
     drift = np.abs(model.bias_[-1, :, 2] - start[-1, :, 2])
@@ -96,7 +97,7 @@ def test_their_drift_is_bounded_and_changes_nothing(settings: dict[str, Any]) ->
 
 
 def test_in_double_precision_they_stay() -> None:
-    common = {"n_qubits": 3, "n_repetitions": 2, "random_state": 0, "engine": StatevectorEngine(dtype="float64")}
+    common = {**SETTINGS, "engine": StatevectorEngine(dtype="float64")}
     start, model = (McQuackClassifier(**common, epochs=epochs).fit(X, Y).bias_ for epochs in (0, 20))
     assert_allclose(model[-1, :, 2], start[-1, :, 2], rtol=0, atol=1e-5)
     assert np.abs(model - start).max() > 0.1

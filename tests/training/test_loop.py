@@ -31,8 +31,8 @@ def sensible_start(data: TrainingData, dtype: type = np.float64) -> TrainingStat
     weights, bias = initial_embedding(
         FEATURE_MAP, data.X, init_small=True, init_strategy="default", seed=0, dtype=dtype
     )
-    centroids = class_means(data.X, data.labels, data.n_classes, data.row_weights).astype(dtype)
-    return TrainingState.start(Parameters(weights, bias, centroids))
+    centroids = class_means(data.X, data.labels, data.n_classes, data.row_weights)
+    return TrainingState.start(Parameters(weights, bias, centroids.astype(weights.dtype)))
 
 
 def kernel_of(state: TrainingState, data: TrainingData) -> NDArray[np.floating]:
@@ -40,8 +40,8 @@ def kernel_of(state: TrainingState, data: TrainingData) -> NDArray[np.floating]:
     return centroid_kernel(engine_of(), data.X, parameters.centroids, weights=parameters.weights, bias=parameters.bias)
 
 
-def epochs(data: TrainingData, state: TrainingState, n_epochs: int, **settings: object) -> list[Epoch]:
-    return list(islice(train(engine_of(), data, state, settings=TrainingSettings(**settings)), n_epochs))  # type: ignore[arg-type]
+def epochs(data: TrainingData, state: TrainingState, n_epochs: int, **settings: Any) -> list[Epoch]:
+    return list(islice(train(engine_of(), data, state, settings=TrainingSettings(**settings)), n_epochs))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -67,9 +67,9 @@ def test_reports_describe_the_state_they_come_with(k: int, class_score: Any) -> 
             (validation, report.validation_alignment, report.validation_accuracy),
         ):
             S = class_scores(kernel_of(state, part), part.n_classes, class_score=class_score)
-            assert_allclose(alignment, target_alignment(S, part.labels, row_weights=part.row_weights), rtol=1e-10)
+            assert alignment == pytest.approx(target_alignment(S, part.labels, row_weights=part.row_weights), rel=1e-10)
             hits = S.argmax(axis=1) == part.labels
-            assert_allclose(accuracy, np.average(hits, weights=part.row_weights), rtol=1e-10)
+            assert accuracy == pytest.approx(np.average(hits, weights=part.row_weights), rel=1e-10)
         assert report.epoch == state.epoch
         assert report.seconds >= 0
 
@@ -79,7 +79,7 @@ def test_patience_watches_the_validation_part_if_there_is_one() -> None:
     settings = TrainingSettings()
     with_part = next(train(engine_of(), data, start_of(data), settings=settings, validation=validation)).report
     without = next(train(engine_of(), data, start_of(data), settings=settings)).report
-    assert with_part.loss == 1 - with_part.validation_alignment
+    assert with_part.validation_alignment == 1 - with_part.loss
     assert without.loss == 1 - without.alignment
     assert without.validation_alignment is without.validation_accuracy is None
     assert with_part.as_row()["loss"] == with_part.loss
@@ -151,4 +151,4 @@ def test_equal_shares_of_shots_are_nobodys() -> None:
     engine = SpsaEngine(SampledEngine(Blind(), FEATURE_MAP, shots=shots))
     loop = train(engine, data, sensible_start(data), settings=TrainingSettings(), validation=data)
     report = next(loop).report
-    assert_allclose([report.accuracy, report.validation_accuracy], 1 / data.n_classes)
+    assert [report.accuracy, report.validation_accuracy] == [pytest.approx(1 / data.n_classes)] * 2

@@ -51,8 +51,9 @@ def kao_loss(data: TrainingData, parameters: Parameters, class_score: str) -> fl
 
 def co_loss(data: TrainingData, parameters: Parameters, class_score: str) -> float:
     """R charges a centroid for every feature outside the range of the data."""
-    outside = sum(max(value - HIGH, 0) - min(value - LOW, 0) for value in parameters.centroids.flat)
-    return misalignment(data, parameters, class_score) + 0.3 * outside
+    centroids = parameters.centroids
+    outside = np.maximum(centroids - HIGH, 0).sum() + np.maximum(LOW - centroids, 0).sum()
+    return misalignment(data, parameters, class_score) + 0.3 * float(outside)
 
 
 @either_way

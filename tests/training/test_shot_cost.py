@@ -49,12 +49,13 @@ WIDE = FeatureMap(n_qubits=124, n_features=248, n_layers=2, final_entangler=Fals
     ids=repr,
 )
 def test_training_runs_on_what_was_asked_for(engine: Any, kinds: list[type]) -> None:
-    found = training_engine(engine.on(FEATURE_MAP))
-    for kind in kinds:
-        assert isinstance(found, kind)
+    found: Any = training_engine(engine.on(FEATURE_MAP))
+    seen = []
+    while found is not None:
         assert found.feature_map == FEATURE_MAP
+        seen.append(type(found))
         found = getattr(found, "engine", None)
-    assert found is None
+    assert seen == kinds
 
 
 @pytest.mark.parametrize("gradient", ["spsa", "stochastic_shift"])
@@ -78,7 +79,7 @@ def test_a_budget_is_known_to_what_training_runs_on() -> None:
     assert affords(found, 40)
     assert not affords(found, 41)
     require_affordable(found, 40)
-    with pytest.raises(ShotBudgetError, match="one epoch takes 41 shots, and the budget is 100, of which 60 are spent"):
+    with pytest.raises(ShotBudgetError, match=r"41 .*100.* 60\b"):
         require_affordable(found, 41)
     assert affords(training_engine(SampledEngine(SAMPLER, FEATURE_MAP, shots=7)), 10**15)
 
@@ -114,7 +115,7 @@ def test_an_epoch_spends_what_was_told(method: Any, changed: dict[str, Any]) -> 
 
 def test_the_papers_epoch_costs_what_each_method_makes_of_it() -> None:
     """100 samples, two classes and 100 shots on 124 qubits: 20,000 shots for a kernel."""
-    sizes = {"n_samples": 100, "n_centroids": 2}
+    sizes: dict[str, Any] = {"n_samples": 100, "n_centroids": 2}
     behind = LinearEngine(WIDE, shots=100)
     assert step_shots(ParameterShiftEngine(behind), **sizes, wrt="embedding") == 20_000 * (1 + 4 * 620)
     assert step_shots(SpsaEngine(behind), **sizes, wrt="embedding") == 60_000

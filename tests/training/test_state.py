@@ -40,12 +40,12 @@ LABELS = np.array([0, 1, 0])
 def test_samples_labels_and_weights_come_in_equal_numbers(
     X: np.ndarray, labels: np.ndarray, row_weights: np.ndarray
 ) -> None:
-    with pytest.raises(InvalidInputError, match="do not match"):
+    with pytest.raises(InvalidInputError, match=r"\d samples"):
         TrainingData(X, labels, row_weights, 2)
 
 
 def test_training_needs_samples() -> None:
-    with pytest.raises(InvalidInputError, match="at least one sample"):
+    with pytest.raises(InvalidInputError, match="sample"):
         TrainingData(np.ones((0, 5)), LABELS[:0], np.ones(0), 2)
 
 
@@ -73,7 +73,7 @@ def test_training_starts_without_memory() -> None:
             assert not moment.any()
 
 
-def embedding(feature_map: FeatureMap, X: FloatArray | None = None, **changed: Any) -> tuple[FloatArray, FloatArray]:
+def embedding(feature_map: Circuit, X: FloatArray | None = None, **changed: Any) -> tuple[FloatArray, FloatArray]:
     rows = np.zeros((1, feature_map.n_features)) if X is None else X
     settings: dict[str, Any] = {"init_small": True, "init_strategy": "default", "seed": 0, "dtype": np.float64}
     return initial_embedding(feature_map, rows, **(settings | changed))

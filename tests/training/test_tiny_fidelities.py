@@ -99,7 +99,7 @@ def test_training_raises_the_alignment_of_fidelities_that_are_no_floats(n_layers
     assert alignments == sorted(alignments)
     assert alignments[-1] > alignments[0] + 1e-3
     for report in reports:
-        assert_allclose(report.validation_alignment, report.alignment, rtol=1e-12)
+        assert report.validation_alignment == pytest.approx(report.alignment, rel=1e-12)
         assert_allclose(report.loss, 1 - report.alignment, rtol=1e-12)
 
 

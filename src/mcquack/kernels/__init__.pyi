@@ -18,7 +18,7 @@ from mcquack.kernels.losses import alignment_gradient as alignment_gradient
 from mcquack.kernels.losses import ideal_kernel as ideal_kernel
 from mcquack.kernels.losses import loss_of as loss_of
 from mcquack.kernels.losses import target_alignment as target_alignment
-from mcquack.kernels.projected import ProjectedKernel as ProjectedKernel
+from mcquack.kernels.quantum import ProjectedKernel as ProjectedKernel
 from mcquack.kernels.quantum import QuantumKernel as QuantumKernel
 from mcquack.simulators.shots import SampledEngine as SampledEngine
 from mcquack.simulators.shots import Shots as Shots

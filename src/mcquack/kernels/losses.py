@@ -361,7 +361,7 @@ class SquaredError:
     name: ClassVar[str] = "squared_error"
     compiled: ClassVar[int] = SQUARED_ERROR
 
-    def __call__(self, scores: FloatArray, labels: FloatArray, row_weights: FloatArray) -> tuple[float, FloatArray]:
+    def __call__(self, scores: FloatArray, labels: NDArray[Any], row_weights: FloatArray) -> tuple[float, FloatArray]:
         outputs, targets = np.asarray(scores, np.float64), np.asarray(labels, np.float64)
         if outputs.shape != targets.shape:
             raise InvalidInputError(f"outputs of shape {outputs.shape} do not fit targets of shape {targets.shape}.")

@@ -13,13 +13,13 @@ from mcquack.models.cross_validated import McQuackClassifierCV as McQuackClassif
 from mcquack.models.kernel_alignment import KernelAlignmentClassifier as KernelAlignmentClassifier
 from mcquack.models.mcquack import McQuackClassifier as McQuackClassifier
 from mcquack.models.mcquack import QuackClassifier as QuackClassifier
+from mcquack.models.quantum.amplitudes import CircuitCentricClassifier as CircuitCentricClassifier
+from mcquack.models.quantum.amplitudes import TreeTensorClassifier as TreeTensorClassifier
 from mcquack.models.quantum.boltzmann import QuantumBoltzmannMachine as QuantumBoltzmannMachine
-from mcquack.models.quantum.circuit_centric import CircuitCentricClassifier as CircuitCentricClassifier
 from mcquack.models.quantum.dressed import DressedQuantumCircuitClassifier as DressedQuantumCircuitClassifier
 from mcquack.models.quantum.iqp import IQPVariationalClassifier as IQPVariationalClassifier
 from mcquack.models.quantum.metric import QuantumMetricLearner as QuantumMetricLearner
 from mcquack.models.quantum.reuploading import DataReuploadingClassifier as DataReuploadingClassifier
-from mcquack.models.quantum.tree_tensor import TreeTensorClassifier as TreeTensorClassifier
 from mcquack.models.robustness.attacks import feature_importances as feature_importances
 from mcquack.models.variational import SharedVariationalClassifier as SharedVariationalClassifier
 from mcquack.models.variational import VariationalEnsembleClassifier as VariationalEnsembleClassifier

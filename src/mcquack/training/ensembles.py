@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray
-from mcquack.constraints import POSITIVE, Boolean, Constraints, Number, OneOf, Whole, check_settings
+from mcquack.constraints import POSITIVE, Boolean, Constraints, OneOf
 from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, require_bytes
@@ -23,7 +23,7 @@ from mcquack.training.compiled import CompiledTrainer, rowwise_space, training_r
 from mcquack.training.embeddings import PlainCircuit, Work
 from mcquack.training.optimizer import OPTIMIZER_CODES
 from mcquack.training.readouts.expectations import TWO_LOGITS, Expectations, MeasuredSpace, measured_rows
-from mcquack.training.settings import PASSES, Optimizer, decayed, make_integers_plain
+from mcquack.training.settings import PASSES, LoopSettings, Optimizer, decayed
 from mcquack.training.state import HistoryRow, Parameters, TrainingData, TrainingState
 from mcquack.training.step import MEAN, OWN, SUM, Config, by_group
 
@@ -31,7 +31,7 @@ MEASURED_QUBITS = (0, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class VariationalSettings:
+class VariationalSettings(LoopSettings):
     """The hyperparameters of the training loop, checked when they are made.
 
     Classifiers of their own train weights and biases together, at ``lr_weights`` and ``lr_bias``. With ``shared``
@@ -44,12 +44,7 @@ class VariationalSettings:
     passes_bias: int = 1
     lr_weights: float = 1e-2
     lr_bias: float = 1e-2
-    decay_rate: float = 1.0
-    reg_param_weights: float = 0.0
-    reg_param_bias: float = 0.0
-    batch_size: int = 100
     optimizer: Optimizer = "adam"
-    seed: int = 0
 
     _constraints: ClassVar[Constraints] = {
         "shared": Boolean(),
@@ -57,17 +52,11 @@ class VariationalSettings:
         "passes_bias": PASSES,
         "lr_weights": POSITIVE,
         "lr_bias": POSITIVE,
-        "decay_rate": POSITIVE,
-        "reg_param_weights": Number(0),
-        "reg_param_bias": Number(0),
-        "batch_size": Whole(1),
         "optimizer": OneOf(*get_args(Optimizer)),
-        "seed": Whole(0),
     }
 
     def __post_init__(self) -> None:
-        make_integers_plain(self)
-        check_settings(self)
+        super().__post_init__()
         if self.passes_weights + self.passes_bias == 0:
             raise InvalidInputError("the passes over weights and biases are both 0, which trains nothing; set one.")
 
@@ -103,8 +92,10 @@ class EnsembleState:
     def start(cls, parameters: Parameters) -> Self:
         """Return the state before the first epoch, from weights (M or 1, …) and biases (M, …)."""
         n_classes = len(parameters.bias)
-        shared = len(parameters.weights) < n_classes
-        return cls(0, _starts(parameters, shared=shared), np.ones(n_classes, dtype=bool))
+        several = [parameters]
+        if len(parameters.weights) == n_classes:
+            several = [Parameters(*pair) for pair in zip(parameters.weights, parameters.bias, strict=True)]
+        return cls(0, [TrainingState.start(each) for each in several], np.ones(n_classes, dtype=bool))
 
     @property
     def parameters(self) -> Parameters:
@@ -113,13 +104,6 @@ class EnsembleState:
         if len(found) == 1 and len(self.active) > 1:
             return found[0]
         return Parameters(np.stack([each.weights for each in found]), np.stack([each.bias for each in found]))
-
-
-def _starts(parameters: Parameters, *, shared: bool) -> list[TrainingState]:
-    if shared:
-        return [TrainingState.start(parameters)]
-    pairs = zip(parameters.weights, parameters.bias, strict=True)
-    return [TrainingState.start(Parameters(weights, bias)) for weights, bias in pairs]
 
 
 def _readout(engine: StateEngine, *, has_members: bool) -> Expectations:

@@ -21,7 +21,30 @@ PASSES = Whole(0, most=MAX_PASSES)
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainingSettings:
+class LoopSettings:
+    """The hyperparameters that every training has, checked when they are made."""
+
+    decay_rate: float = 1.0
+    reg_param_weights: float = 0.0
+    reg_param_bias: float = 0.0
+    batch_size: int = 100
+    seed: int = 0
+
+    _constraints: ClassVar[Constraints] = {
+        "decay_rate": POSITIVE,
+        "reg_param_weights": Number(0),
+        "reg_param_bias": Number(0),
+        "batch_size": Whole(1),
+        "seed": Whole(0),
+    }
+
+    def __post_init__(self) -> None:
+        make_integers_plain(self)
+        check_settings(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSettings(LoopSettings):
     """The hyperparameters of the training loop, checked when they are made.
 
     An epoch is ``epochs_ka`` passes of kernel alignment (KAO), then ``epochs_co`` passes of centroid optimisation (CO).
@@ -37,11 +60,7 @@ class TrainingSettings:
     epochs_co: int = 1
     lr_ka: float = 1e-2
     lr_co: float = 1e-2
-    decay_rate: float = 1.0
-    reg_param_weights: float = 0.0
-    reg_param_bias: float = 0.0
     reg_param_co: float = 1e-3
-    batch_size: int = 100
     optimizer: AnyOptimizer = "adam"
     schedule: Schedule = "exponential"
     input_noise: float = 0.0
@@ -51,7 +70,6 @@ class TrainingSettings:
     n_centroids_per_class: int = 1
     n_outputs: int | None = None  # of a linear head on the scores; None trains on the scores themselves
     loss: Loss = field(default_factory=Alignment)
-    seed: int = 0
 
     _constraints: ClassVar[Constraints] = {
         "epochs": Whole(0),
@@ -59,11 +77,7 @@ class TrainingSettings:
         "epochs_co": PASSES,
         "lr_ka": POSITIVE,
         "lr_co": POSITIVE,
-        "decay_rate": POSITIVE,
-        "reg_param_weights": Number(0),
-        "reg_param_bias": Number(0),
         "reg_param_co": Number(0),
-        "batch_size": Whole(1),
         "optimizer": OneOf(*get_args(AnyOptimizer)),
         "schedule": OneOf(*get_args(Schedule)),
         "input_noise": Number(0),
@@ -72,12 +86,10 @@ class TrainingSettings:
         "feature_range": Custom("an increasing pair", lambda pair: pair[0] < pair[1]),
         "n_centroids_per_class": Whole(1, most=MOST["n_centroids_per_class"]),
         "n_outputs": Optional(Whole(1)),
-        "seed": Whole(0),
     }
 
     def __post_init__(self) -> None:
-        make_integers_plain(self)
-        check_settings(self)
+        super().__post_init__()
         check_passes(self)
         object.__setattr__(self, "loss", loss_of(self.loss))
 

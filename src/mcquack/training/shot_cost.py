@@ -32,8 +32,7 @@ def training_engine(engine: Engine[Any], *, seed: int = 0, spent: int = 0) -> En
     aligned = engine.for_training(spent=spent)
     if engine.gradient == "exact":
         return aligned
-    from mcquack.training.shifts import ParameterShiftEngine, StochasticShiftEngine  # simulators need neither
-    from mcquack.training.spsa import SpsaEngine
+    from mcquack.training.shifts import ParameterShiftEngine, SpsaEngine, StochasticShiftEngine  # simulators need none
 
     if engine.gradient == "parameter_shift":
         return ParameterShiftEngine(aligned)

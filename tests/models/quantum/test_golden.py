@@ -15,7 +15,7 @@ from mcquack.training.drawn import start_state
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "qml_suite_models.json").read_text(encoding="utf-8"))
 CASES = [pytest.param(model, case, id=f"{model}-{case}") for model, cases in GOLDEN["models"].items() for case in cases]
 NAMES = {entry.class_name: entry.name for entry in catalog.entries("quantum")}
-EXACT = {"rtol": 0, "atol": 1e-10}  # of values with twelve digits
+EXACT: dict[str, Any] = {"rtol": 0, "atol": 1e-10}  # of values with twelve digits
 LABELS = np.array([-1, 1, -1, 1])
 
 
@@ -61,7 +61,7 @@ def test_loss_gradient_and_five_steps_of_adam_are_those_of_the_original(model: s
     start = flat(ours, parameters(golden), golden["n_features"])
     every = np.array([[0, 2], [1, 3]]) if model == "QuantumMetricLearner" else np.arange(4)
     ours.set_params(batch_size=every.shape[-1])
-    training = ours._training(samples, 0)
+    training: Any = ours._training(samples, 0)
     loss, gradient = training.loss_and_gradient(start, every)
     assert_allclose(loss, golden["loss"], **EXACT)
     assert_allclose(gradient, flat(ours, golden["grad"], golden["n_features"]), **EXACT)
@@ -102,7 +102,8 @@ def test_single_precision_gives_the_same_to_six_digits(model: str, case: str) ->
     ours.set_params(batch_size=every.shape[-1], dtype="float32")
     samples = ours._prepared(raw_samples(golden["n_features"]), LABELS)
     start = flat(ours, parameters(golden), golden["n_features"]).astype(np.float32)
-    loss, gradient = ours._training(samples, 0).loss_and_gradient(start, every)
+    training: Any = ours._training(samples, 0)
+    loss, gradient = training.loss_and_gradient(start, every)
     assert gradient.dtype == np.float32
     assert_allclose(loss, golden["loss"], rtol=1e-6, atol=1e-6)
     assert_allclose(gradient, flat(ours, golden["grad"], golden["n_features"]), atol=1e-6)

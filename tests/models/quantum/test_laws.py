@@ -3,13 +3,14 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack import datasets
+from mcquack.arrays import FloatArray
 from mcquack.circuits import Circuit, b, x
 from mcquack.models import (
     CircuitCentricClassifier,
@@ -20,7 +21,7 @@ from mcquack.models import (
     QuantumMetricLearner,
     TreeTensorClassifier,
 )
-from mcquack.models.quantum.base import DrawnClassifier
+from mcquack.models.quantum.base import DrawnClassifier, Shapes
 from mcquack.models.quantum.iqp import entangling_layers
 from mcquack.simulators.gates import GateEngine
 from mcquack.training.draws import KeyStream
@@ -34,7 +35,7 @@ def samples(n_samples: int, n_features: int, n_classes: int) -> tuple[np.ndarray
 
 
 def random_parameters(model: DrawnClassifier, n_inputs: int, n_classes: int) -> np.ndarray:
-    first = model._initial_parameters(KeyStream(3), n_inputs, n_classes)
+    first = model._initial_parameters(KeyStream(3), model._parameter_shapes(n_inputs, n_classes))
     drawn = model._flat(first)
     return drawn + 0.3 * np.random.default_rng(0).normal(size=drawn.shape)
 
@@ -67,7 +68,7 @@ def test_gradients_are_those_of_finite_differences(model: DrawnClassifier, n_fea
     model = model.set_params(batch_size=n_batch, random_state=0)
     prepared = model._prepared(X, y)
     member = model._n_circuits(n_features, n_classes) - 1
-    training = model._training(prepared, member)
+    training: Any = model._training(prepared, member)
     orders = model._draws(prepared)(np.arange(model._keys_per_step(prepared)))
     point = random_parameters(model, n_features, n_classes)
     loss, gradient = training.loss_and_gradient(point, orders[0])
@@ -118,7 +119,7 @@ def test_what_the_suite_calls_entangling_cancels_itself_on_two_qubits() -> None:
 def test_embedding_before_training_or_in_every_step_gives_the_same_model(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = samples(40, 3, 2)
     stored = IQPVariationalClassifier(2, 2, max_steps=50, learning_rate=0.1, random_state=0).fit(X, y)
-    monkeypatch.setattr("mcquack.models.quantum.iqp._MOST_BYTES", 0)
+    monkeypatch.setattr("mcquack.models.quantum.iqp.MOST_BYTES", 0)
     again = IQPVariationalClassifier(2, 2, max_steps=50, learning_rate=0.1, random_state=0).fit(X, y)
     assert_allclose(again.parameters_, stored.parameters_, atol=1e-9)
     assert_allclose(again.predict_proba(X), stored.predict_proba(X), atol=1e-9)
@@ -139,7 +140,8 @@ def test_a_sample_overlaps_with_itself_alone_wholly() -> None:
 def test_fixed_pairs_repeat_the_end_of_the_shorter_class_and_independent_ones_see_all() -> None:
     X, y = samples(30, 2, 2)
     y = (np.arange(30) >= 20).astype(int)
-    for pairs, n_seen in (("fixed", 10), ("independent", 10)):
+    ways: tuple[Literal["fixed", "independent"], ...] = "fixed", "independent"
+    for pairs in ways:
         model = QuantumMetricLearner(1, pairs=pairs, batch_size=64)
         prepared = model._prepared(X, y)
         n_keys = model._keys_per_step(prepared)
@@ -147,7 +149,7 @@ def test_fixed_pairs_repeat_the_end_of_the_shorter_class_and_independent_ones_se
         assert orders.shape == (20, 2, 64)
         assert set(y[orders[:, 0]].ravel()) == {0}
         assert set(y[orders[:, 1]].ravel()) == {1}
-        assert len(np.unique(orders[:, 1])) == n_seen
+        assert len(np.unique(orders[:, 1])) == 10
         last = (orders[:, 1] == 29).mean()
         assert last > 0.4 if pairs == "fixed" else last < 0.2
 
@@ -225,28 +227,29 @@ RUNS: list[tuple[DrawnClassifier, str, list[int], list[float], list[float]]] = [
 ]  # fmt: skip
 
 
+def scores_of(model: DrawnClassifier, data: datasets.Dataset) -> list[float]:
+    parts: list[Any] = [data.train, data.test]
+    return [float(model.score(X, y)) for X, y in parts]
+
+
 @pytest.mark.parametrize(("model", "dataset", "steps", "train", "test"), RUNS)
 def test_a_seed_gives_the_steps_and_scores_of_the_suite(
     model: DrawnClassifier, dataset: str, steps: list[int], train: list[float], test: list[float]
 ) -> None:
     data = datasets.load(dataset)
-    found: list[Any] = []
-    for seed in range(len(steps)):
+    for seed, (n_steps, *scores) in enumerate(zip(steps, train, test, strict=True)):
         fitted = model.set_params(random_state=seed).fit(*data.train)
         assert fitted.converged_
-        found.append((fitted.n_iter_, fitted.score(*data.train), fitted.score(*data.test)))
-    n_steps, of_train, of_test = zip(*found, strict=True)
-    assert list(n_steps) == steps
-    assert_allclose(of_train, train, atol=6e-4)
-    assert_allclose(of_test, test, atol=6e-4)
+        assert fitted.n_iter_ == n_steps
+        assert scores_of(fitted, data) == pytest.approx(scores, abs=6e-4)
 
 
 class DrawnTwice(DataReuploadingClassifier):
     """The published circuit with parameters that are drawn a second time, as the public code does."""
 
-    def _initial_parameters(self, keys: KeyStream, n_inputs: int, n_classes: int) -> dict[str, np.ndarray]:
+    def _initial_parameters(self, keys: KeyStream, shapes: Shapes) -> dict[str, FloatArray]:
         keys.take(2)
-        return super()._initial_parameters(keys, n_inputs, n_classes)
+        return super()._initial_parameters(keys, shapes)
 
 
 @pytest.mark.parametrize(
@@ -263,4 +266,4 @@ def test_from_13_on_the_published_runs_drew_their_parameters_twice(
     data, (n_layers, observables, rate) = datasets.load(dataset), settings
     for seed, published in enumerate(scores):
         model = DrawnTwice(n_layers, observables, learning_rate=rate, random_state=seed).fit(*data.train)
-        assert_allclose((model.score(*data.train), model.score(*data.test)), published, atol=6e-5)
+        assert scores_of(model, data) == pytest.approx(published, abs=6e-5)

@@ -1,6 +1,7 @@
 """Attacks stay in their balls and follow exact derivatives, and no attack gets below a certified radius."""
 
 import copy
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,11 +34,12 @@ from mcquack.models.robustness import (
     predict_scaled,
     surface_of,
 )
+from mcquack.models.robustness.surfaces import CentroidSurface
 from mcquack.models.robustness.turns import turn_of
 from mcquack.simulators import GateEngine, RingEngine, StatevectorEngine
 
-EXACT = {"engine": StatevectorEngine(dtype="float64", n_threads=1), "epochs": 8, "random_state": 0}
-ANY = {"engine": GateEngine(dtype="float64", n_threads=1), "epochs": 8, "random_state": 0}
+EXACT: dict[str, Any] = {"engine": StatevectorEngine(dtype="float64", n_threads=1), "epochs": 8, "random_state": 0}
+ANY: dict[str, Any] = {"engine": GateEngine(dtype="float64", n_threads=1), "epochs": 8, "random_state": 0}
 MODELS = {
     "mcquack": McQuackClassifier(3, 2, **EXACT),
     "mcquack, two centroids": McQuackClassifier(3, 2, n_centroids_per_class=2, **EXACT),
@@ -264,7 +266,9 @@ def test_one_start_of_several_and_the_same_start_thrice_are_that_model(fitted):
 def test_the_radius_of_a_mean_is_at_least_the_margin_over_the_mean_of_all_speeds(name, fitted):
     model, X, y = fitted(name, 2)
     speeds = []
-    for start in surface_of(model).starts:
+    surface = surface_of(model)
+    assert isinstance(surface, CentroidSurface)
+    for start in surface.starts:
         overlap = start.fidelities(start.centroids)[0, 1]
         speeds.append(np.sqrt(1 - overlap) * start.turn.largest)
     expected = np.maximum(margins(model, X, y), 0) / np.mean(speeds)
@@ -305,7 +309,7 @@ def test_turns_of_a_circuit_grow_with_its_weights_alone():
     assert_allclose(turn_of(circuit, 3 * weights), 3 * np.array(found))
     assert_allclose(found.summed, np.abs(weights).sum())
     assert found.largest < found.summed
-    with pytest.raises(InvalidInputError, match="linear in single features"):
+    with pytest.raises(InvalidInputError, match="adversarial_radius"):
         turn_of(circuit_named("zz", n_features=2, n_qubits=2), np.ones(8))
 
 
@@ -333,34 +337,34 @@ def test_no_state_turns_faster_and_no_difference_of_fidelities_bends_more(seed):
 
 def test_models_without_derivatives_are_refused_with_advice():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(InvalidInputError, match="not of NystroemSVM"):
+    with pytest.raises(InvalidInputError, match="NystroemSVM"):
         fgsm(NystroemSVM(random_state=0).fit(X, y), X, y, eps=0.1)
     with pytest.raises(NotFittedError):
         fgsm(SupportVectorClassifier(), X, y, eps=0.1)
     model = McQuackClassifier(2, 1, epochs=1, random_state=0).fit(X, y).set_params(engine=Shots(100))
-    with pytest.raises(InvalidInputError, match="without exact derivatives"):
+    with pytest.raises(InvalidInputError, match="engine="):
         margins(model, X, y)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "named"),
     [
-        ({"eps": -0.1}, "eps must be a number of at least 0"),
-        ({"eps": [0.1, 0.2]}, "one for each of 150"),
-        ({"eps": 0.1, "bounds": (1, 0)}, "bounds must be"),
-        ({"eps": 0.1, "steps": 0}, "steps must be"),
-        ({"eps": 0.1, "step_size": 0}, "step_size must be"),
-        ({"eps": 0.1, "seed": -1}, "seed must be"),
+        ({"eps": -0.1}, "eps .*-0.1"),
+        ({"eps": [0.1, 0.2]}, "150"),
+        ({"eps": 0.1, "bounds": (1, 0)}, "bounds"),
+        ({"eps": 0.1, "steps": 0}, "steps"),
+        ({"eps": 0.1, "step_size": 0}, "step_size"),
+        ({"eps": 0.1, "seed": -1}, "seed"),
     ],
 )
-def test_impossible_attacks_are_refused(arguments, told):
+def test_impossible_attacks_are_refused(arguments, named):
     X, y = load_iris(return_X_y=True)
     model = SupportVectorClassifier().fit(X, y)
-    with pytest.raises(InvalidInputError, match=told):
+    with pytest.raises(InvalidInputError, match=named):
         pgd(model, X, y, **arguments)
-    with pytest.raises(InvalidInputError, match="give one label"):
+    with pytest.raises(InvalidInputError, match="150"):
         margins(model, X, y[:3])
-    with pytest.raises(InvalidInputError, match="not among"):
+    with pytest.raises(InvalidInputError, match="7"):
         margins(model, X, y + 7)
-    with pytest.raises(InvalidInputError, match="scaled samples"):
+    with pytest.raises(InvalidInputError, match=r"\(N, 4\)"):
         predict_scaled(model, X[:, :2])

@@ -53,7 +53,7 @@ from mcquack.training.step import CONVERGED, DIVERGED, GOING
 
 Scaler: TypeAlias = Literal["standard", "angles", "none"]
 Precision: TypeAlias = Literal["float64", "float32"]
-Padding: TypeAlias = Literal["always", "fill"]
+Shapes: TypeAlias = dict[str, tuple[int, ...]]  # of parameters, by name
 _MAY_CHANGE = {"max_steps", "learning_rate", "convergence_interval", "random_state", "verbose"}  # when training resumes
 
 
@@ -73,7 +73,6 @@ class DrawnClassifier(TrainedClassifier, Resumable):
         "convergence_interval": Optional(Whole(1)),
         "n_components": Whole(1, most=20),  # one for each qubit that can be simulated
         "n_layers": Whole(1, most=10_000),
-        "padding": OneOf(*get_args(Padding)),
         "scaling": Custom(
             "a number other than 0, of a size below 1e6",
             lambda value: Number(-1e6, 1e6, closed="neither").accepts(value) and value != 0,
@@ -102,11 +101,11 @@ class DrawnClassifier(TrainedClassifier, Resumable):
     # What a model says of itself
 
     @abstractmethod
-    def _parameter_shapes(self, n_inputs: int, n_classes: int) -> dict[str, tuple[int, ...]]:
+    def _parameter_shapes(self, n_inputs: int, n_classes: int) -> Shapes:
         """Return the names and shapes of one circuit's parameters, in the order in which they are stored."""
 
     @abstractmethod
-    def _initial_parameters(self, keys: KeyStream, n_inputs: int, n_classes: int) -> dict[str, FloatArray]:
+    def _initial_parameters(self, keys: KeyStream, shapes: Shapes) -> dict[str, FloatArray]:
         """Return the first parameters of one circuit, drawn from the next keys."""
 
     @abstractmethod
@@ -200,7 +199,8 @@ class DrawnClassifier(TrainedClassifier, Resumable):
         streams = [
             KeyStream(seed if n_circuits == 1 else [seed, number], self._key_bound) for number in range(n_circuits)
         ]
-        flat = [self._flat(self._initial_parameters(keys, n_inputs, n_classes)) for keys in streams]
+        shapes = self._parameter_shapes(n_inputs, n_classes)
+        flat = [self._flat(self._initial_parameters(keys, shapes)) for keys in streams]
         return streams, [Parameters(each, np.zeros(0, each.dtype)) for each in flat]
 
     def _first_parameters(self, prepared: Prepared) -> list[Parameters]:
@@ -433,18 +433,3 @@ class OneCircuitForEachClass(MeasuredClassifier):
         f = self._outputs(self._measured(rows)).T
         both = np.hstack([-f, f]) if len(self.classes_) == 2 else f
         return np.asarray((1 + both) / 2)
-
-
-def normalised(rows: FloatArray, *, size: int) -> FloatArray:
-    """Return rows as amplitudes: padded with 1 / size and divided by their norm; rows of norm 0 become |0…0⟩."""
-    padded = np.full((len(rows), size), 1 / size)
-    padded[:, : rows.shape[1]] = rows
-    norms = np.sqrt((padded**2).sum(axis=1, keepdims=True))
-    empty = norms[:, 0] < np.finfo(np.float64).tiny
-    padded[empty, 0], norms[empty] = 1.0, 1.0
-    return np.asarray(padded / norms)
-
-
-def amplitude_bits(n_inputs: int, padding: Padding) -> int:
-    """Return the number of qubits for so many amplitudes, and for one more if padding is "always"."""
-    return max(1, (n_inputs - (padding == "fill")).bit_length())

@@ -10,7 +10,7 @@ import numpy as np
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.constraints import Constraints, Number, OneOf, Whole
 from mcquack.models.preparation import ClassWeight, Prepared
-from mcquack.models.quantum.base import DrawnClassifier, Scaler
+from mcquack.models.quantum.base import DrawnClassifier, Scaler, Shapes
 from mcquack.models.quantum.thermal import BoltzmannMachine, Couplings, Visible
 from mcquack.simulators.compiled.team import Team, available_threads
 from mcquack.training.drawn import GradientTraining
@@ -84,11 +84,11 @@ class QuantumBoltzmannMachine(DrawnClassifier):
             zz=self.zz,
         )
 
-    def _parameter_shapes(self, n_inputs: int, n_classes: int) -> dict[str, tuple[int, ...]]:
+    def _parameter_shapes(self, n_inputs: int, n_classes: int) -> Shapes:
         return {"thetas": (self._machine(n_inputs, n_classes).n_rows, n_inputs)}
 
-    def _initial_parameters(self, keys: KeyStream, n_inputs: int, n_classes: int) -> dict[str, FloatArray]:
-        return {"thetas": normal(int(keys.take(1)[0]), self._parameter_shapes(n_inputs, n_classes)["thetas"])}
+    def _initial_parameters(self, keys: KeyStream, shapes: Shapes) -> dict[str, FloatArray]:
+        return {"thetas": normal(int(keys.take(1)[0]), shapes["thetas"])}
 
     def _training(self, prepared: Prepared, number: int) -> GradientTraining:
         n_inputs, rows = prepared.n_inputs, prepared.training.X

@@ -13,7 +13,7 @@ from mcquack.circuits.angles import b
 from mcquack.circuits.circuit import Circuit
 from mcquack.kernels.fidelity import with_winner_first
 from mcquack.models.classical.base import softmax
-from mcquack.models.quantum.base import MeasuredClassifier, Scaler
+from mcquack.models.quantum.base import MeasuredClassifier, Scaler, Shapes
 from mcquack.training.drawn import MeasuredCircuit
 from mcquack.training.draws import KeyStream, normal, uniform
 
@@ -68,16 +68,16 @@ class DressedQuantumCircuitClassifier(MeasuredClassifier):
     _: KW_ONLY
     max_steps: int = 100_000
 
-    def _parameter_shapes(self, n_inputs: int, n_classes: int) -> dict[str, tuple[int, ...]]:
+    def _parameter_shapes(self, n_inputs: int, n_classes: int) -> Shapes:
         return {
             "circuit_weights": (self.n_layers, n_inputs),
             "input_weights": (n_inputs, n_inputs),
             "output_weights": (n_classes, n_inputs),
         }
 
-    def _initial_parameters(self, keys: KeyStream, n_inputs: int, n_classes: int) -> dict[str, FloatArray]:
+    def _initial_parameters(self, keys: KeyStream, shapes: Shapes) -> dict[str, FloatArray]:
         of_circuit, of_input, of_output = keys.take(3).tolist()
-        shapes = self._parameter_shapes(n_inputs, n_classes)
+        n_inputs, _ = shapes["input_weights"]
         return {
             "circuit_weights": 2 * np.pi * uniform(of_circuit, shapes["circuit_weights"]),
             "input_weights": normal(of_input, shapes["input_weights"]) / n_inputs,

@@ -12,12 +12,12 @@ from mcquack.arrays import FloatArray
 from mcquack.circuits.angles import b, x
 from mcquack.circuits.circuit import Circuit
 from mcquack.constraints import Constraints, Whole
-from mcquack.models.quantum.base import OneCircuitForEachClass, Scaler
+from mcquack.models.quantum.base import OneCircuitForEachClass, Scaler, Shapes
 from mcquack.simulators.gates import GateEngine
 from mcquack.training.drawn import MeasuredCircuit
 from mcquack.training.draws import KeyStream, uniform
 
-_MOST_BYTES = 1 << 30  # of embedded samples; where they would take more, they are embedded anew for each batch
+MOST_BYTES = 1 << 30  # of embedded samples; where they would take more, they are embedded anew for each batch
 
 
 def entangling_layers(circuit: Circuit, n_layers: int, entangler: str) -> Circuit:
@@ -73,12 +73,11 @@ class IQPVariationalClassifier(OneCircuitForEachClass):
     repeats: int = 1
     _: KW_ONLY
 
-    def _parameter_shapes(self, n_inputs: int, n_classes: int) -> dict[str, tuple[int, ...]]:
+    def _parameter_shapes(self, n_inputs: int, n_classes: int) -> Shapes:
         return {"weights": (self.n_layers, max(2, n_inputs), 3)}
 
-    def _initial_parameters(self, keys: KeyStream, n_inputs: int, n_classes: int) -> dict[str, FloatArray]:
-        shape = self._parameter_shapes(n_inputs, n_classes)["weights"]
-        return {"weights": 2 * np.pi * uniform(int(keys.take(1)[0]), shape)}
+    def _initial_parameters(self, keys: KeyStream, shapes: Shapes) -> dict[str, FloatArray]:
+        return {"weights": 2 * np.pi * uniform(int(keys.take(1)[0]), shapes["weights"])}
 
     def _embedding(self, n_inputs: int) -> Circuit:
         n = max(2, n_inputs)
@@ -88,7 +87,7 @@ class IQPVariationalClassifier(OneCircuitForEachClass):
         return once.repeated(self.repeats)
 
     def _is_stored(self, n_rows: int, n_inputs: int) -> bool:
-        return n_rows * 2 * self._dtype.itemsize << max(2, n_inputs) <= _MOST_BYTES
+        return n_rows * 2 * self._dtype.itemsize << max(2, n_inputs) <= MOST_BYTES
 
     def _model(self, n_inputs: int, n_classes: int, n_rows: int) -> MeasuredCircuit:
         stored = self._is_stored(n_rows, n_inputs)

@@ -18,7 +18,7 @@ from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import shares
 from mcquack.models.model_file import ModelFile, require_tensor, require_that
 from mcquack.models.preparation import Prepared
-from mcquack.models.quantum.base import DrawnClassifier, Precision, Scaler, drawn_weights
+from mcquack.models.quantum.base import DrawnClassifier, Precision, Scaler, Shapes, drawn_weights
 from mcquack.randomness import stream
 from mcquack.simulators.gates import GateEngine
 from mcquack.training.drawn import PairTraining
@@ -86,12 +86,11 @@ class QuantumMetricLearner(DrawnClassifier):
     n_components: int = 11
     dtype: Precision = "float64"
 
-    def _parameter_shapes(self, n_inputs: int, n_classes: int) -> dict[str, tuple[int, ...]]:
+    def _parameter_shapes(self, n_inputs: int, n_classes: int) -> Shapes:
         return {"weights": (self.n_layers, 2 * (n_inputs + 1) if n_inputs > 1 else 3)}
 
-    def _initial_parameters(self, keys: KeyStream, n_inputs: int, n_classes: int) -> dict[str, FloatArray]:
-        shape = self._parameter_shapes(n_inputs, n_classes)["weights"]
-        return {"weights": 0.1 * normal(int(keys.take(1)[0]), shape)}
+    def _initial_parameters(self, keys: KeyStream, shapes: Shapes) -> dict[str, FloatArray]:
+        return {"weights": 0.1 * normal(int(keys.take(1)[0]), shapes["weights"])}
 
     def _embedding(self, n_inputs: int) -> Circuit:
         n = n_inputs + 1
@@ -114,9 +113,8 @@ class QuantumMetricLearner(DrawnClassifier):
                     'pairs="fixed" pairs samples by their order, which is lost where some have weights or repeat '
                     'themselves; take pairs="independent".'
                 )
-            return _FixedPairs(of_class, self.batch_size)
-        draws = [Draws(len(rows), self.batch_size, None if weights is None else weights[rows]) for rows in of_class]
-        return _IndependentClasses(of_class, draws)
+            return _drawn_together(of_class, self.batch_size)
+        return _drawn_apart(of_class, self.batch_size, weights)
 
     def _training(self, prepared: Prepared, number: int) -> PairTraining:
         return PairTraining(
@@ -176,24 +174,25 @@ def rows_of_classes(data: TrainingData) -> list[IntArray]:
     return [np.flatnonzero(data.labels == own) for own in range(data.n_classes)]
 
 
-class _FixedPairs:
+def _drawn_together(of_class: list[IntArray], batch_size: int) -> Callable[[IntArray], IntArray]:
     """One list of places for all classes, below the size of the first; beyond the end of a class its last stands in."""
+    draws = Draws(len(of_class[0]), batch_size)
 
-    def __init__(self, of_class: list[IntArray], batch_size: int) -> None:
-        self._of_class, self._draws = of_class, Draws(len(of_class[0]), batch_size)
+    def drawn(keys: IntArray) -> IntArray:
+        places = draws(keys)
+        return np.stack([rows[np.minimum(places, len(rows) - 1)] for rows in of_class], axis=1)
 
-    def __call__(self, keys: IntArray) -> IntArray:
-        places = self._draws(keys)
-        return np.stack([rows[np.minimum(places, len(rows) - 1)] for rows in self._of_class], axis=1)
+    return drawn
 
 
-class _IndependentClasses:
-    """A list of places for each class, with keys of their own."""
+def _drawn_apart(
+    of_class: list[IntArray], batch_size: int, weights: FloatArray | None
+) -> Callable[[IntArray], IntArray]:
+    """A list of places for each class, each drawn from its own keys."""
+    draws = [Draws(len(rows), batch_size, None if weights is None else weights[rows]) for rows in of_class]
 
-    def __init__(self, of_class: list[IntArray], draws: list[Draws]) -> None:
-        self._of_class, self._draws = of_class, draws
+    def drawn(keys: IntArray) -> IntArray:
+        by_class = np.ascontiguousarray(keys.reshape(-1, len(draws)).T)
+        return np.stack([rows[draw(own)] for rows, draw, own in zip(of_class, draws, by_class, strict=True)], axis=1)
 
-    def __call__(self, keys: IntArray) -> IntArray:
-        by_step = keys.reshape(-1, len(self._draws))
-        each = enumerate(zip(self._of_class, self._draws, strict=True))
-        return np.stack([rows[draw(np.ascontiguousarray(by_step[:, own]))] for own, (rows, draw) in each], axis=1)
+    return drawn

@@ -12,7 +12,7 @@ from mcquack.arrays import FloatArray
 from mcquack.circuits.angles import b, w, x
 from mcquack.circuits.circuit import Circuit
 from mcquack.constraints import Constraints, OneOf, Whole
-from mcquack.models.quantum.base import MeasuredClassifier, Scaler
+from mcquack.models.quantum.base import MeasuredClassifier, Scaler, Shapes
 from mcquack.training.drawn import MeasuredCircuit, Pauli
 from mcquack.training.draws import KeyStream, uniform
 
@@ -89,7 +89,7 @@ class DataReuploadingClassifier(MeasuredClassifier):
     def _n_measured(self, n_qubits: int) -> int:
         return {"single": 1, "half": max(1, n_qubits // 2), "full": n_qubits}[self.observable_type]
 
-    def _parameter_shapes(self, n_inputs: int, n_classes: int) -> dict[str, tuple[int, ...]]:
+    def _parameter_shapes(self, n_inputs: int, n_classes: int) -> Shapes:
         n_qubits = -(-n_inputs // 3)
         return {
             "omegas": (self.n_layers + 1, 3 * n_qubits),
@@ -97,8 +97,7 @@ class DataReuploadingClassifier(MeasuredClassifier):
             "alphas": (self._n_separated(n_inputs, n_classes), self._n_measured(n_qubits)),
         }
 
-    def _initial_parameters(self, keys: KeyStream, n_inputs: int, n_classes: int) -> dict[str, FloatArray]:
-        shapes = self._parameter_shapes(n_inputs, n_classes)
+    def _initial_parameters(self, keys: KeyStream, shapes: Shapes) -> dict[str, FloatArray]:
         if self.circuit == "shipped":
             keys.take(2)  # it draws all parameters twice, and the first are never used
         of_thetas, of_omegas = keys.take(2).tolist()

@@ -24,8 +24,6 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from mcquack.arrays import FloatArray, IntArray
-from mcquack.checks import require, require_positive, required_count
-from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.eigensystems import eigensystems
 from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.inner import inner
@@ -39,16 +37,16 @@ Couplings = Literal["shared", "each"]
 _FLOOR = 1e-30
 """Is added to Tr[ρ D_c]: eigenvectors are known to 1e-16, so probabilities below their square are not known at all."""
 
-_MOST_QUBITS_IN_LANES = 7  # beyond, W matrices side by side do not fit into the cache, and LAPACK is faster
-_WORK_WORTH_A_THREAD = 4e5  # D³ times samples; it takes a tenth of a millisecond
-_ROWS_AT_ONCE = 512
+MOST_QUBITS_IN_LANES = 7  # beyond, W matrices side by side do not fit into the cache, and LAPACK is faster
+WORK_WORTH_A_THREAD = 4e5  # D³ times samples; it takes a tenth of a millisecond
+ROWS_AT_ONCE = 512
 _CLOSE = 0.5  # energies that differ by less have a series in place of their divided difference
 _SERIES = tuple((-1.0) ** j / math.factorial(j + 1) for j in range(14, -1, -1))  # of (1 - e^{-x}) / x
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoltzmannMachine:
-    """What a quantum Boltzmann machine is before it has parameters; checks itself when made.
+    """What a quantum Boltzmann machine is before it has parameters.
 
     Parameters
     ----------
@@ -80,28 +78,6 @@ class BoltzmannMachine:
     visible_qubits: Visible = "single"
     temperature: float = 1.0
     zz: Couplings = "shared"
-
-    def __post_init__(self) -> None:
-        required_count("n_qubits", self.n_qubits)
-        require(required_count("n_classes", self.n_classes) >= 2, "n_classes", "at least 2", self.n_classes)
-        require(
-            self.visible_qubits in ("single", "half", "full"),
-            "visible_qubits",
-            "'single', 'half' or 'full'",
-            self.visible_qubits,
-        )
-        require_positive("temperature", self.temperature)
-        require(self.zz in ("shared", "each"), "zz", "'shared' or 'each'", self.zz)
-        if self.n_classes > 2 and self.visible_qubits != "single":
-            raise InvalidInputError(
-                f"visible_qubits={self.visible_qubits!r} tells two classes apart, got {self.n_classes}; take 'single', "
-                "or one machine for each class against the rest."
-            )
-        if self.n_classes > 2**self.n_qubits:
-            raise InvalidInputError(
-                f"{self.n_qubits} qubits have {2**self.n_qubits} basis states, too few for {self.n_classes} classes; "
-                "give more features, or one machine for each class against the rest."
-            )
 
     @property
     def n_rows(self) -> int:
@@ -143,8 +119,8 @@ class BoltzmannMachine:
         Results do not depend on the threads of ``team``; without one, threads are started where they are worth it.
         """
         found = np.empty((len(X), self.n_classes))
-        for first in range(0, len(X), _ROWS_AT_ONCE):
-            rows = slice(first, first + _ROWS_AT_ONCE)
+        for first in range(0, len(X), ROWS_AT_ONCE):
+            rows = slice(first, first + ROWS_AT_ONCE)
             found[rows] = _measured(*self._fields(theta, X[rows]), self._observables, None, team).probabilities
         return found
 
@@ -166,13 +142,20 @@ class BoltzmannMachine:
         return float(found.losses.mean()), by_field.T @ X / (len(X) * self.temperature)
 
 
-class _Measured(NamedTuple):
-    """What is known of N samples; without labels, all but the first is empty."""
+class _Batch(NamedTuple):
+    """N samples as diagonals and flips of their Hamiltonians, and what is found of them.
 
-    probabilities: FloatArray  # (N, M)
-    losses: FloatArray  # (N,)
-    by_diagonal: FloatArray  # (N, D), derivatives of each sample's own loss
-    by_flip: FloatArray  # (N, n)
+    Without labels, only the probabilities are found, and all that follows them is empty.
+    """
+
+    diagonals: Any  # (N, D)
+    flips: Any  # (N, n)
+    observables: Any  # (M, D)
+    labels: Any  # (N,)
+    probabilities: Any  # (N, M)
+    losses: Any  # (N,)
+    by_diagonal: Any  # (N, D), derivatives of each sample's own loss
+    by_flip: Any  # (N, n)
 
 
 class _Room(NamedTuple):
@@ -196,45 +179,41 @@ def _room(size: int, n_totals: int) -> _Room:
 
 def _measured(
     diagonals: FloatArray, flips: FloatArray, observables: FloatArray, labels: IntArray | None, team: Team | None
-) -> _Measured:
+) -> _Batch:
     (n_samples, size), n_qubits = diagonals.shape, flips.shape[1]
-    n_learned = 0 if labels is None else n_samples
-    found = _Measured(
-        np.empty((n_samples, len(observables))), np.empty(n_learned), np.empty((n_learned, size)),
-        np.empty((n_learned, n_qubits)),
-    )  # fmt: skip
     known = np.zeros(0, np.int64) if labels is None else np.ascontiguousarray(labels, np.int64)
-    in_lanes = n_qubits <= _MOST_QUBITS_IN_LANES
+    found = (np.empty((len(known), *shape)) for shape in ((), (size,), (n_qubits,)))
+    batch = _Batch(diagonals, flips, observables, known, np.empty((n_samples, len(observables))), *found)
+    in_lanes = n_qubits <= MOST_QUBITS_IN_LANES
     n_tasks = -(-n_samples // lane_count(np.float64)) if in_lanes else n_samples
-    n_useful = min(n_tasks, int(size**3 * n_samples / _WORK_WORTH_A_THREAD))
+    n_useful = min(n_tasks, int(size**3 * n_samples / WORK_WORTH_A_THREAD))
     if n_useful < 2:
         team = Team(1, patient=True)
     elif team is None:
         team = Team(min(available_threads(None), n_useful), patient=True)
     if in_lanes:
         rooms = [_room(size, n_qubits + len(observables) + 1) for _ in range(team.n_threads)]
-        team.run(_measure_in_lanes, rooms, diagonals, flips, observables, known, found)
+        team.run(_measure_in_lanes, rooms, batch)
     else:
         with threadpool_limits(1, user_api="blas"):
-            samples = [iter(range(n_samples))] * team.n_threads
-            team.run(_measure_one_by_one, samples, diagonals, flips, observables, known, found)
-    return found
+            team.run(_measure_one_by_one, [iter(range(n_samples))] * team.n_threads, batch)
+    return batch
 
 
 @inner
-def _fill(room: Any, first: int, diagonals: Any, flips: Any) -> None:
+def _fill(room: Any, first: int, batch: Any) -> None:
     """The Hamiltonians of W samples from ``first`` on; the last sample stands in where there are no more."""
-    n_samples, size = diagonals.shape
-    n_qubits = flips.shape[1]
+    n_samples, size = batch.diagonals.shape
+    n_qubits = batch.flips.shape[1]
     zero = splat(0.0)
     for place in range(size * size):
         store(room.matrices, place, zero)
     for lane in range(room.values.shape[1]):
         sample = min(first + lane, n_samples - 1)
         for a in range(size):
-            room.matrices[a, a, lane] = diagonals[sample, a]
+            room.matrices[a, a, lane] = batch.diagonals[sample, a]
             for qubit in range(n_qubits):
-                room.matrices[a, a ^ (size >> (qubit + 1)), lane] = flips[sample, qubit]
+                room.matrices[a, a ^ (size >> (qubit + 1)), lane] = batch.flips[sample, qubit]
 
 
 @inner
@@ -274,13 +253,14 @@ def _shares(room: Any, observables: Any) -> None:
 
 
 @inner
-def _observe(room: Any, first: int, observables: Any, labels: Any, found: Any) -> None:
+def _observe(room: Any, first: int, batch: Any) -> None:
     """The losses of W samples, and the diagonal O whose expectation changes as the loss does, without Tr[ρ O]."""
+    observables, labels = batch.observables, batch.labels
     n_classes, size = observables.shape
     for lane in range(room.values.shape[1]):
         sample = min(first + lane, labels.size - 1)
         own, everything = room.totals[labels[sample], lane], room.totals[n_classes, lane]
-        found.losses[sample] = math.log(everything / own)
+        batch.losses[sample] = math.log(everything / own)
         for label in range(n_classes):
             room.totals[label, lane] = 1.0 / everything
         room.totals[labels[sample], lane] -= 1.0 / own
@@ -364,58 +344,38 @@ def _take_back(room: Any, n_classes: int, n_qubits: int) -> None:
 
 
 @entry
-def _measure_in_lanes(
-    cells: Any,
-    _rank: int,
-    _n_threads: int,
-    room: Any,
-    diagonals: Any,
-    flips: Any,
-    observables: Any,
-    labels: Any,
-    found: Any,
-) -> None:
+def _measure_in_lanes(cells: Any, _rank: int, _n_threads: int, room: Any, batch: Any) -> None:
     """Measures samples in blocks of W, and where there are labels derives their losses."""
-    n_samples, size = diagonals.shape
-    n_classes, n_qubits = observables.shape[0], flips.shape[1]
+    n_samples, size = batch.diagonals.shape
+    n_classes, n_qubits = batch.observables.shape[0], batch.flips.shape[1]
     width = room.values.shape[1]
     n_blocks = (n_samples + width - 1) // width
     block = taken(cells, n_blocks)  # whoever is free takes the next one: every block is computed alike by anybody
     while block >= 0:
         first = block * width
-        _fill(room, first, diagonals, flips)
+        _fill(room, first, batch)
         eigensystems(room.matrices, room.values, room.vectors, room.work)
         _occupy(room)
-        _shares(room, observables)
+        _shares(room, batch.observables)
         for lane in range(min(width, n_samples - first)):
             for label in range(n_classes):
-                found.probabilities[first + lane, label] = room.totals[label, lane] / room.totals[n_classes, lane]
-        if labels.size > 0:
-            _observe(room, first, observables, labels, found)
+                batch.probabilities[first + lane, label] = room.totals[label, lane] / room.totals[n_classes, lane]
+        if batch.labels.size > 0:
+            _observe(room, first, batch)
             _transform(room)
             _take_back(room, n_classes, n_qubits)
             for lane in range(min(width, n_samples - first)):
                 for a in range(size):
-                    found.by_diagonal[first + lane, a] = room.occupied[a, lane]
+                    batch.by_diagonal[first + lane, a] = room.occupied[a, lane]
                 for qubit in range(n_qubits):
-                    found.by_flip[first + lane, qubit] = room.totals[n_classes + 1 + qubit, lane]
+                    batch.by_flip[first + lane, qubit] = room.totals[n_classes + 1 + qubit, lane]
         block = -1 if stop_asked(cells) else taken(cells, n_blocks)
 
 
-def _measure_one_by_one(
-    cells: IntArray,
-    _rank: int,
-    _n_threads: int,
-    samples: Iterator[int],
-    diagonals: FloatArray,
-    flips: FloatArray,
-    observables: FloatArray,
-    labels: IntArray,
-    found: _Measured,
-) -> None:
+def _measure_one_by_one(cells: IntArray, _rank: int, _n_threads: int, samples: Iterator[int], batch: _Batch) -> None:
     """The same for large matrices, each by LAPACK; all threads take their samples from one iterator."""
-    size = diagonals.shape[1]
-    n_classes, n_qubits = len(observables), flips.shape[1]
+    diagonals, flips, observables, labels = batch[:4]
+    size, n_classes, n_qubits = diagonals.shape[1], len(observables), flips.shape[1]
     places = np.arange(size)
     flipped = places ^ size >> np.arange(1, n_qubits + 1)[:, None]
     for sample in samples:
@@ -424,7 +384,7 @@ def _measure_one_by_one(
         hamiltonian = np.diag(diagonals[sample])
         hamiltonian[places, flipped] = flips[sample][:, None]
         if not np.isfinite(hamiltonian).all():  # LAPACK may refuse it, or never end
-            for array in found[: 4 if len(labels) > 0 else 1]:
+            for array in batch[4 : 8 if len(labels) > 0 else 5]:
                 array[sample] = np.nan
             continue
         energies, vectors = np.linalg.eigh(hamiltonian)
@@ -432,15 +392,15 @@ def _measure_one_by_one(
         weights /= weights.sum()
         shares = observables @ (vectors**2 @ weights) + _FLOOR
         total = shares.sum()
-        found.probabilities[sample] = shares / total
+        batch.probabilities[sample] = shares / total
         if len(labels) > 0:
             own = shares[labels[sample]]
-            found.losses[sample] = np.log(total / own)
+            batch.losses[sample] = np.log(total / own)
             observable = observables.sum(axis=0) / total - observables[labels[sample]] / own
             observable += n_classes * (_FLOOR / total) - _FLOOR / own
             apart = np.abs(energies[:, None] - energies)
             largest = np.maximum(weights[:, None], weights)
             differences = largest * np.divide(-np.expm1(-apart), apart, out=np.ones_like(apart), where=apart > 0)
             back = vectors @ (differences * (vectors.T @ (observable[:, None] * vectors)))
-            found.by_diagonal[sample] = -np.einsum("ak,ak->a", back, vectors)
-            found.by_flip[sample] = [-np.einsum("ak,ak->", back, vectors[row]) for row in flipped]
+            batch.by_diagonal[sample] = -np.einsum("ak,ak->a", back, vectors)
+            batch.by_flip[sample] = [-np.einsum("ak,ak->", back, vectors[row]) for row in flipped]

@@ -4,25 +4,6 @@ Everything happens in scaled features, ``model.scaled(X)``, where one length mea
 lengths are l-infinity: the largest change of any feature.
 """
 
-from mcquack.models.robustness.attacks import (
-    adversarial_radius,
-    certified_radius,
-    feature_gradients,
-    fgsm,
-    margins,
-    pgd,
-    predict_scaled,
-)
-from mcquack.models.robustness.surfaces import Surface, surface_of
+from mcquack.lazy import lazy_exports
 
-__all__ = [
-    "Surface",
-    "adversarial_radius",
-    "certified_radius",
-    "feature_gradients",
-    "fgsm",
-    "margins",
-    "pgd",
-    "predict_scaled",
-    "surface_of",
-]
+__getattr__, __dir__, __all__ = lazy_exports(__name__, __file__)

@@ -267,17 +267,21 @@ class VariationalSurface(Surface):
         return found
 
 
-class NetworkSurface(Surface):
-    """Dense layers: a class's score is its output; the one output for two classes is half of it for either side."""
-
-    _steepest: ClassVar[dict[str, float]] = {"relu": 1.0, "tanh": 1.0, "sigmoid": 0.25}
+class ClassicalSurface(Surface):
+    """Models that scale features and use them as they are."""
 
     @property
     def n_features(self) -> int:
         return int(self.model.n_features_in_)
 
     def rows(self, X: ArrayLike) -> FloatArray:
-        return _classical_rows(self.model, X)
+        return np.asarray(self.model._scaled(validate_data(self.model, X, dtype=np.float64, reset=False)))
+
+
+class NetworkSurface(ClassicalSurface):
+    """Dense layers: a class's score is its output; the one output for two classes is half of it for either side."""
+
+    _steepest: ClassVar[dict[str, float]] = {"relu": 1.0, "tanh": 1.0, "sigmoid": 0.25}
 
     @cached_property
     def _output(self) -> tuple[FloatArray, FloatArray]:
@@ -394,15 +398,8 @@ class PairSurface(Surface):
         return found
 
 
-class RBFSurface(PairSurface):
+class RBFSurface(ClassicalSurface, PairSurface):
     """The RBF machine: ∂k/∂x = -2γ (x - v) k."""
-
-    @property
-    def n_features(self) -> int:
-        return int(self.model.n_features_in_)
-
-    def rows(self, X: ArrayLike) -> FloatArray:
-        return _classical_rows(self.model, X)
 
     def predicted(self, rows: FloatArray) -> Labels:
         margins = self._margins(self._kernel(rows)[0])
@@ -472,12 +469,6 @@ _SURFACES: dict[type[Any], type[Any]] = {
     MatchedNeuralNetwork: NetworkSurface,
     MultilayerPerceptron: NetworkSurface,
 }
-
-
-def _classical_rows(model: Any, X: ArrayLike) -> FloatArray:
-    rows = validate_data(model, X, dtype=np.float64, reset=False)
-    found: FloatArray = model._scaled(rows)
-    return found
 
 
 def _activated(values: FloatArray, activation: str) -> tuple[FloatArray, FloatArray]:

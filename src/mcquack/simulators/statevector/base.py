@@ -86,7 +86,7 @@ def _kernel(cells, rank, n_threads, work, circuit, X, C, states, columns, overla
         gather_block(C, block * width, work.features)
         forward(circuit, work.features, state, work)
         own = columns[block * width : min((block + 1) * width, n_centroids)]
-        fill_columns(states[rank : rank + 1], own, 0, 1)
+        fill_columns(states[rank : rank + 1], 0, own)
         done(cells)
         block = taken(cells, n_first)
     all_done(cells, n_first)
@@ -263,7 +263,7 @@ class StateEngine(ThreadedEngine[StateBlocks], PullsExpectations[StateBlocks], C
 
     def _columns(self, centroids: StateBlocks) -> FloatArray:
         columns = np.empty((len(centroids), self.feature_map.dimension, 2), dtype=self.dtype)
-        fill_columns(centroids.states, columns, 0, 1)
+        fill_columns(centroids.states, 0, columns)
         return columns
 
     def fidelities(self, samples: StateBlocks, centroids: StateBlocks) -> FloatArray:

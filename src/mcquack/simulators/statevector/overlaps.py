@@ -21,11 +21,11 @@ _SUMMED_AT_ONCE = 64
 
 
 @inner
-def fill_columns(states, columns, start, step):
-    """Copy every ``step``-th centroid out of its lane."""
+def fill_columns(states, base, columns):
+    """Copy the centroids out of their lanes, the first of which is row ``base``."""
     width = states.shape[3]
-    for centroid in range(start, columns.shape[0], step):
-        state, lane = states[centroid // width], centroid % width
+    for centroid in range(columns.shape[0]):
+        state, lane = states[(base + centroid) // width], (base + centroid) % width
         for index in range(columns.shape[1]):
             columns[centroid, index, 0] = state[index, 0, lane]
             columns[centroid, index, 1] = state[index, 1, lane]

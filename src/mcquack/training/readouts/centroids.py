@@ -16,7 +16,13 @@ from mcquack.simulators.compiled.lanes import fma, lane_sum, load, splat
 from mcquack.simulators.compiled.memory import clear_block, copy_block, gather_rows
 from mcquack.simulators.compiled.team import all_done, done, stop_asked, taken
 from mcquack.simulators.statevector.circuit import backward, forward
-from mcquack.simulators.statevector.overlaps import kernel_rows, overlap_block, pull_overlaps, sample_adjoint
+from mcquack.simulators.statevector.overlaps import (
+    fill_columns,
+    kernel_rows,
+    overlap_block,
+    pull_overlaps,
+    sample_adjoint,
+)
 from mcquack.training.embeddings import bound_circuit
 from mcquack.training.step import Step, add_losses, functions_of
 
@@ -98,17 +104,6 @@ def _encode_sample_block(context: Any, X: Any, order: Any, block: int, state: An
 
 
 @inner
-def _fill_columns(states: Any, base: int, columns: Any) -> None:
-    """Copies the centroids out of their lanes, the first of which is row ``base``."""
-    width = states.shape[3]
-    for centroid in range(columns.shape[0]):
-        state, lane = states[(base + centroid) // width], (base + centroid) % width
-        for index in range(columns.shape[1]):
-            columns[centroid, index, 0] = state[index, 0, lane]
-            columns[centroid, index, 1] = state[index, 1, lane]
-
-
-@inner
 def _apply_head(readout: Any, values: Any, scores: Any, outputs: Any) -> None:
     """outputs = scores · head, whose last row is a constant."""
     n_scores, n_outputs = scores.shape[1], readout.n_outputs
@@ -128,21 +123,28 @@ def _from_block(step: Any, width: int) -> Any:
     return row // width - step.shift, skip, (skip + step.n_rows + width - 1) // width
 
 
+@inner
+def _fill_scores(context: Any, state: Any, columns: Any, overlaps: Any, kernel: Any, scores: Any, outputs: Any) -> None:
+    """Overlaps of one block with the centroids, its kernel, the scores of the classes and the outputs of the head."""
+    overlap_block(state, columns, overlaps)
+    kernel_rows(overlaps, kernel)
+    if columns.shape[0] > scores.shape[1]:
+        pool_rows(kernel, context.readout.class_score, scores)
+    if context.readout.n_outputs > 0:
+        _apply_head(context.readout, context.trained.values[0], scores, outputs)
+
+
 def _score_item(context: Any, step: Any, item: int, n_items: int, rank: int, work: Any) -> None:
     """Overlaps, kernel, scores and outputs of some blocks of a batch."""
-    own, data, readout = context.space.own, context.data, context.readout
+    own, data = context.space.own, context.data
     samples = own.states if step.moves_embedding else own.kept
     width = samples.shape[3]
     from_block, skip, n_used = _from_block(step, width)
     columns = own.columns[rank]
     for block in range(item * n_used // n_items, (item + 1) * n_used // n_items):
         rows = slice(block * width, (block + 1) * width)
-        overlap_block(samples[from_block + block], columns, own.overlaps[block])
-        kernel_rows(own.overlaps[block], own.kernel[rows])
-        if columns.shape[0] > own.scores.shape[1]:
-            pool_rows(own.kernel[rows], readout.class_score, own.scores[rows])
-        if readout.n_outputs > 0:
-            _apply_head(readout, context.trained.values[0], own.scores[rows], own.outputs[rows])
+        state, outputs = samples[from_block + block], own.outputs[rows]
+        _fill_scores(context, state, columns, own.overlaps[block], own.kernel[rows], own.scores[rows], outputs)
         for row in range(max(skip, block * width), min(skip + step.n_rows, (block + 1) * width)):
             sample = step.order[step.first + row - skip]
             own.labels[row] = data.labels[sample]
@@ -296,7 +298,7 @@ def _backward_item(context: Any, step: Any, item: int, n_items: int, rank: int, 
 
 def _after_encode(context: Any, step: Any, rank: int) -> None:
     own = context.space.own
-    _fill_columns(own.states, step.base, own.columns[rank])
+    fill_columns(own.states, step.base, own.columns[rank])
 
 
 def _batch_loss(context: Any, step: Any) -> Any:
@@ -353,22 +355,15 @@ def _fill_kernel(context: Any, order: Any, is_kept: bool, block: int, rank: int,
     columns, overlaps = own.columns[rank], own.overlaps[rank]
     rows = slice(rank * width, (rank + 1) * width)
     kernel, scores, outputs = own.kernel[rows], own.scores[rows], own.outputs[rows]
-    if is_kept:
-        overlap_block(own.kept[block], columns, overlaps)
-    else:
-        _encode_sample_block(context, context.data.X, order, block, work.scratch.state, work)
-        overlap_block(work.scratch.state, columns, overlaps)
-    kernel_rows(overlaps, kernel)
-    pooled = columns.shape[0] > scores.shape[1]
-    if pooled:
-        pool_rows(kernel, readout.class_score, scores)
-    if readout.n_outputs > 0:
-        _apply_head(readout, context.trained.values[0], scores, outputs)
+    state = own.kept[block] if is_kept else work.scratch.state
+    if not is_kept:
+        _encode_sample_block(context, context.data.X, order, block, state, work)
+    _fill_scores(context, state, columns, overlaps, kernel, scores, outputs)
     for lane in range(min(width, n_samples - block * width)):
         sample = order[block * width + lane]
         for centroid in range(kernel.shape[1]):
             sums.kernel[sample, centroid] = kernel[lane, centroid]
-        if pooled:
+        if columns.shape[0] > scores.shape[1]:
             for score in range(scores.shape[1]):
                 sums.scores[sample, score] = scores[lane, score]
         for output in range(readout.n_outputs):
@@ -423,7 +418,7 @@ def _finish_epoch(context: Any, cells: Any, end: int, rank: int, work: Any, orde
             ticket = taken(cells, end)
         all_done(cells, end)
         if phase == 0:
-            _fill_columns(own.states, 0, own.columns[rank])
+            fill_columns(own.states, 0, own.columns[rank])
 
 
 functions_of(

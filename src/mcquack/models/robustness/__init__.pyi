@@ -1,0 +1,9 @@
+from mcquack.models.robustness.attacks import adversarial_radius as adversarial_radius
+from mcquack.models.robustness.attacks import certified_radius as certified_radius
+from mcquack.models.robustness.attacks import feature_gradients as feature_gradients
+from mcquack.models.robustness.attacks import fgsm as fgsm
+from mcquack.models.robustness.attacks import margins as margins
+from mcquack.models.robustness.attacks import pgd as pgd
+from mcquack.models.robustness.attacks import predict_scaled as predict_scaled
+from mcquack.models.robustness.surfaces import Surface as Surface
+from mcquack.models.robustness.surfaces import surface_of as surface_of
