@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -91,6 +91,8 @@ class MeasuredCircuit:
         are the first n parameters and W are those from ``weights_at`` on; "products alone" is that with no gate
         behind it but one ring of CNOTs.
     observables : What is measured.
+    ideals : What the head wants of each class (M, A): a direction on the Bloch sphere for "fidelities", a number y for
+        "linear" and "squares", by default -1 and 1; a cross entropy only looks at how many there are.
     head, head_at, factor : "cross entropy" takes logits V z, "fidelities" compares each qubit with a target state of
         each class, "linear" is (1 - y f) / 2, "squares" is factor · (f + b - y)²; V, α or b are the parameters from
         ``head_at`` on.
@@ -98,10 +100,11 @@ class MeasuredCircuit:
     """
 
     circuit: Circuit
-    start: Start
-    observables: tuple[Pauli, ...]
-    head: Head
     n_parameters: int
+    start: Start = "zeros"
+    observables: tuple[Pauli, ...] = ()
+    head: Head = "linear"
+    ideals: FloatArray = field(default_factory=lambda: np.array([[-1.0], [1.0]]))
     bias_at: int = 0
     weights_at: int = 0
     head_at: int = 0
@@ -114,7 +117,7 @@ class MeasuredCircuit:
         return 2 if self.start in ("real pairs", "products", "products alone") else 1
 
     def embedding(self, engine: GateEngine) -> StartedCircuit:
-        """The circuit and its start as compiled code takes them."""
+        """Return the circuit and its start as compiled code takes them."""
         form = engine.form
         return StartedCircuit(
             form=form,
@@ -125,8 +128,8 @@ class MeasuredCircuit:
             weights_at=self.weights_at,
         )
 
-    def readout(self, ideals: FloatArray, dtype: np.dtype[Any]) -> Expectations:
-        """What is measured, and the head, as compiled code takes them."""
+    def readout(self, dtype: np.dtype[Any]) -> Any:
+        """Return what is measured, and the head, as compiled code takes them."""
         program = program_of(self.circuit, dtype.name)
         flips, turned, signs = _observables(self.observables, program, dtype)
         every = tuple(("z", (qubit,)) for qubit in range(self.circuit.n_qubits))
@@ -138,11 +141,10 @@ class MeasuredCircuit:
             row_of_index=program.row_of_index,
             every_qubit=every_qubit,
             is_diagonal=self.n_parts == 1 and all(axis == "z" for axis, _ in self.observables),
-            ideals=np.ascontiguousarray(ideals, np.float64),
+            ideals=np.ascontiguousarray(self.ideals, np.float64),
             head=get_args(Head).index(self.head),
             factor=self.factor,
             head_at=self.head_at,
-            has_members=False,
             per_block=lane_count(dtype) * self.n_parts,
         )
 
@@ -154,11 +156,11 @@ class MeasuredCircuit:
                 "one row of them."
             )
         engine = GateEngine(self.circuit, dtype=parameters.dtype)
-        flops = 0.0 if self.is_alone else engine.flops(len(rows), with_gradient=False)
+        flops = self.flops(engine, len(rows), with_gradient=False)
         works = self.works(engine, threads_for(engine, flops, self.n_blocks(len(rows), engine.dtype)))
         found: FloatArray = measured_rows(
             self.embedding(engine),
-            self.readout(np.zeros((0, 1)), engine.dtype),
+            self.readout(engine.dtype),
             np.require(rows, engine.dtype, ["C", "W"]),
             np.require(parameters[None], None, ["C", "W"]),
             works=works,
@@ -172,12 +174,16 @@ class MeasuredCircuit:
         """Whether no state is simulated at all."""
         return self.start == "products alone"
 
+    def flops(self, engine: GateEngine, n_rows: int, *, with_gradient: bool) -> float:
+        """Return the floating-point operations that so many rows take."""
+        return 0.0 if self.is_alone else engine.flops(n_rows, with_gradient=with_gradient)
+
     def n_blocks(self, n_rows: int, dtype: np.dtype[Any]) -> int:
-        """How many blocks of samples are run one by one."""
+        """Return the number of blocks of samples that are run one by one."""
         return math.ceil(n_rows / (lane_count(dtype) * self.n_parts))
 
     def works(self, engine: GateEngine, n_threads: int) -> list[Work]:
-        """What each thread works on."""
+        """Return what each thread works on."""
         dtype, width, n_parts = engine.dtype, lane_count(engine.dtype), self.n_parts
         n, size, n_measured = self.circuit.n_qubits, self.circuit.dimension, len(self.observables)
         require_bytes(n_threads * engine.scratch_bytes(backward=True), f"running {n} qubits")
@@ -194,6 +200,33 @@ class MeasuredCircuit:
                 MeasuredSpace(zeros(n_parts, n_folded), zeros(n_measured, n_parts), zeros(n_measured, n_parts)),
             )
             for scratch in engine.scratch(n_threads, backward=not self.is_alone)
+        ]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PairedCircuit(MeasuredCircuit):
+    """A circuit whose biases are trained so that samples of different classes overlap less.
+
+    The loss is the mean of |⟨a|b⟩|² over the pairs of classes and over the places of a batch (M, B), which has one row
+    of each class at every place.
+    """
+
+    n_classes: int
+
+    def readout(self, dtype: np.dtype[Any]) -> Pairs:
+        return Pairs(self.n_classes)
+
+    def n_blocks(self, n_rows: int, dtype: np.dtype[Any]) -> int:
+        return super().n_blocks(n_rows // self.n_classes, dtype)
+
+    def works(self, engine: GateEngine, n_threads: int) -> list[Work]:
+        dtype, width = engine.dtype, lane_count(engine.dtype)
+        n_bytes = 2 * self.n_classes * engine.state_bytes(width) + engine.scratch_bytes(backward=True)
+        n_qubits, shape = self.circuit.n_qubits, (self.n_classes, self.circuit.dimension, 2, width)
+        require_bytes(n_threads * n_bytes, f"training {self.n_classes} states of {n_qubits} qubits at a time")
+        return [
+            Work(scratch, None, PairSpace(*(aligned_zeros(each, dtype) for each in (shape, shape, (2, width)))))
+            for scratch in engine.scratch(n_threads, backward=True)
         ]
 
 
@@ -223,42 +256,31 @@ class DrawnTraining:
 
     Parameters
     ----------
-    engine : The engine of the circuit, whose gates that hold no feature are worked out once for each step.
-    embedding, readout, works : As compiled code takes them, and what each thread works on.
+    model : The circuit with its start, observables and head; gates that hold no feature are worked out once for each
+        step.
     rows, labels : Samples as the start takes them, and their classes.
-    n_parameters, n_blocks : How many parameters there are, and blocks in a batch.
-    batch_size : Rows in a batch.
-    flops : Of a step.
+    batch_size, dtype : How many rows a batch has, and in which numbers all is computed.
     """
 
     def __init__(
-        self,
-        engine: GateEngine,
-        embedding: StartedCircuit,
-        readout: Expectations | Pairs,
-        works: Sequence[Work],
-        *,
-        rows: FloatArray,
-        labels: IntArray,
-        n_parameters: int,
-        n_blocks: int,
-        batch_size: int,
-        flops: float,
+        self, model: MeasuredCircuit, rows: FloatArray, labels: IntArray, *, batch_size: int, dtype: np.dtype[Any]
     ) -> None:
-        n_diagonals, size = int((engine.form.kinds != TURN).sum()), engine.feature_map.dimension
-        n_bytes = (2 + n_blocks) * n_diagonals * size * engine.dtype.itemsize
-        require_bytes(n_bytes, f"training {engine.feature_map.n_qubits} qubits on batches of {batch_size}")
+        engine, n_blocks = GateEngine(model.circuit, dtype=dtype), model.n_blocks(batch_size, dtype)
+        flops = model.flops(engine, batch_size, with_gradient=True)
+        works, embedding = model.works(engine, threads_for(engine, flops, n_blocks)), model.embedding(engine)
+        n_diagonals, size = int((engine.form.kinds != TURN).sum()), model.circuit.dimension
+        n_bytes = (2 + n_blocks) * n_diagonals * size * dtype.itemsize
+        require_bytes(n_bytes, f"training {model.circuit.n_qubits} qubits on batches of {batch_size}")
+        currents = empty_currents(embedding.shared, n_blocks)
         self._trainer = CompiledTrainer(
             embedding=embedding,
-            readout=readout,
-            data=training_rows(np.require(rows, engine.dtype, ["C", "W"]), labels),
-            space=rowwise_space(
-                n_blocks, n_parameters, engine.dtype, currents=empty_currents(embedding.shared, n_blocks)
-            ),
+            readout=model.readout(dtype),
+            data=training_rows(np.require(rows, dtype, ["C", "W"]), labels),
+            space=rowwise_space(n_blocks, model.n_parameters, dtype, currents=currents),
             works=works,
             team=engine.team(len(works), STEPS_AT_ONCE * flops),
-            shapes={"weights": (n_parameters,)},
-            dtype=engine.dtype,
+            shapes={"weights": (model.n_parameters,)},
+            dtype=dtype,
             config=Config(batch_size=batch_size, n_parts=n_blocks, records=True),
         )
 
@@ -280,83 +302,3 @@ def _steps(orders: IntArray, rate: float, interval: int) -> Passes:
     moves = np.zeros((len(flat), len(GROUPS)), np.bool_)
     moves[:, 0] = True
     return Passes(flat, moves, np.full(len(GROUPS), float(rate)), int(interval))
-
-
-class CircuitTraining(DrawnTraining):
-    """Trains a measured circuit on the same rows.
-
-    Parameters
-    ----------
-    model : The circuit with its start, observables and head.
-    rows, labels : Samples as the start takes them, and their classes.
-    ideals : What the head wants of each class, (M, A): a direction on the Bloch sphere for "fidelities", a number y
-        for "linear" and "squares"; a cross entropy only looks at how many there are.
-    batch_size, dtype : How many rows a batch has, and in which numbers all is computed.
-    """
-
-    def __init__(
-        self,
-        model: MeasuredCircuit,
-        rows: FloatArray,
-        labels: IntArray,
-        ideals: FloatArray,
-        *,
-        batch_size: int,
-        dtype: np.dtype[Any],
-    ) -> None:
-        engine, n_blocks = GateEngine(model.circuit, dtype=dtype), model.n_blocks(batch_size, dtype)
-        flops = 0.0 if model.is_alone else engine.flops(batch_size, with_gradient=True)
-        super().__init__(
-            engine,
-            model.embedding(engine),
-            model.readout(ideals, dtype),
-            model.works(engine, threads_for(engine, flops, n_blocks)),
-            rows=rows,
-            labels=labels,
-            n_parameters=model.n_parameters,
-            n_blocks=n_blocks,
-            batch_size=batch_size,
-            flops=flops,
-        )
-
-
-class PairTraining(DrawnTraining):
-    """Trains the biases of a circuit so that samples of different classes overlap less.
-
-    The loss is the mean of |⟨a|b⟩|² over the pairs of classes and over the places of a batch (M, B), which has one row
-    of each class at every place.
-
-    Parameters
-    ----------
-    circuit : What embeds a sample; it has biases alone.
-    rows : Samples (N, d).
-    n_classes, batch_size, dtype : The sizes of a batch, and in which numbers all is computed.
-    """
-
-    def __init__(
-        self, circuit: Circuit, rows: FloatArray, *, n_classes: int, batch_size: int, dtype: np.dtype[Any]
-    ) -> None:
-        engine, width = GateEngine(circuit, dtype=dtype), lane_count(dtype)
-        n_blocks, flops = engine.n_blocks(batch_size), engine.flops(n_classes * batch_size, with_gradient=True)
-        n_threads = threads_for(engine, flops, n_blocks)
-        n_bytes = 2 * n_classes * engine.state_bytes(width) + engine.scratch_bytes(backward=True)
-        require_bytes(n_threads * n_bytes, f"training {n_classes} states of {circuit.n_qubits} qubits at a time")
-        shape = n_classes, circuit.dimension, 2, width
-        spaces = [
-            PairSpace(aligned_zeros(shape, dtype), aligned_zeros(shape, dtype), aligned_zeros((2, width), dtype))
-            for _ in range(n_threads)
-        ]
-        model = MeasuredCircuit(circuit=circuit, start="zeros", observables=(), head="linear", n_parameters=0)
-        scratches = engine.scratch(n_threads, backward=True)
-        super().__init__(
-            engine,
-            model.embedding(engine),
-            Pairs(n_classes),
-            [Work(scratch, None, space) for scratch, space in zip(scratches, spaces, strict=True)],
-            rows=rows,
-            labels=np.zeros(len(rows), np.int64),
-            n_parameters=circuit.n_bias,
-            n_blocks=n_blocks,
-            batch_size=n_classes * batch_size,
-            flops=flops,
-        )

@@ -75,14 +75,6 @@ def bound_circuit(context: Any, training: int, part: int) -> Any:
     return BoundCircuit(values[:n_weights], values[first : first + n_bias], embedding.form)
 
 
-def _no_items(context: Any, n_threads: int) -> Any:
-    return 0
-
-
-def _prepare_nothing(context: Any, member: int, item: int, n_items: int) -> None:
-    pass
-
-
 def _embed_plain(context: Any, step: Any, part: int, block: int, work: Any) -> None:
     scratch = work.scratch
     gather_rows(step.X, step.order, step.first, step.n_rows, block, scratch.features)
@@ -98,18 +90,7 @@ def _pull_plain(context: Any, step: Any, part: int, work: Any) -> None:
     backward(circuit, scratch.features, scratch.state, scratch, by_w, by_b, scratch.features, OF_PARAMETERS)
 
 
-def _finish_plain(context: Any, step: Any, slopes: Any) -> None:
-    pass
-
-
-functions_of(
-    PlainCircuit,
-    prepare_items=_no_items,
-    prepare=_prepare_nothing,
-    embed_rows=_embed_plain,
-    pull_rows=_pull_plain,
-    finish_slopes=_finish_plain,
-)
+functions_of(PlainCircuit, embed_rows=_embed_plain, pull_rows=_pull_plain)
 
 
 # Circuits with a start

@@ -108,22 +108,8 @@ class EnsembleState:
 
 def _readout(engine: StateEngine, *, has_members: bool) -> Expectations:
     """The two logits, as compiled code takes them."""
-    signs = engine.z_signs(MEASURED_QUBITS)
-    nothing = np.zeros(len(signs), np.int64)
-    return Expectations(
-        flips=nothing,
-        turned=nothing,
-        signs=signs,
-        row_of_index=nothing,
-        every_qubit=False,
-        is_diagonal=True,
-        ideals=np.zeros((0, 0)),
-        head=TWO_LOGITS,
-        factor=1.0,
-        head_at=0,
-        has_members=has_members,
-        per_block=lane_count(engine.dtype),
-    )
+    signs, width = engine.z_signs(MEASURED_QUBITS), lane_count(engine.dtype)
+    return Expectations(signs, TWO_LOGITS, per_block=width, has_members=has_members)
 
 
 def _works(engine: StateEngine, n_threads: int) -> list[Work]:

@@ -190,42 +190,48 @@ def compiled_only(name: str) -> Callable[..., Any]:
     return stand_in
 
 
+@inner
+def nothing(*_: Any) -> int:
+    """Return 0: what a part does, or says, of which no function is registered and none is needed."""
+    return 0
+
+
 # What an embedding does. The functions of embeddings and readouts are registered under these names.
 
 # (context, n_threads) -> into how many tickets the work is divided that all samples share.
-prepare_items = compiled_only("prepare_items")
+prepare_items = nothing
 # (context, member, item, n_items): the work of one of them.
-prepare = compiled_only("prepare")
+prepare = nothing
 # (context, step, part, block, work): the states of a block of the batch, into ``work.scratch.state``.
 embed_rows = compiled_only("embed_rows")
 # (context, step, part, work): from the adjoint of these states the gradient, added to that of the part.
 pull_rows = compiled_only("pull_rows")
 # (context, step, slopes): what is left to do when the gradients of all parts are summed.
-finish_slopes = compiled_only("finish_slopes")
+finish_slopes = nothing
 
 # What a readout does.
 
 # (context, step, n_threads) -> the numbers of tickets of PREPARE, ENCODE, SCORE, PULL and BACKWARD.
 phase_items = compiled_only("phase_items")
 # (context, step, item, n_items, rank, work): encode some rows, or compute the scores of some.
-encode_item = compiled_only("encode_item")
-score_item = compiled_only("score_item")
+encode_item = nothing
+score_item = nothing
 # (context, step, item, n_items, terms): the derivatives of the loss by the scores of some rows.
-pull_item = compiled_only("pull_item")
+pull_item = nothing
 # (context, step, item, n_items, rank, work, terms): one partial gradient. One ticket of a readout with rows of its own
 # calls add_losses instead.
 backward_item = compiled_only("backward_item")
 # (context, step, rank): what every thread does for itself after ENCODE.
-after_encode = compiled_only("after_encode")
+after_encode = nothing
 # (context, step) -> the loss of the batch, three numbers that its derivatives need, and its derivative by log β. Every
 # thread asks for itself, after SCORE, or after BACKWARD where no sample needs another.
 batch_loss = compiled_only("batch_loss")
 # (context, member, number, first, order, moves, cursor) -> the Step on the batch from ``first`` on, in pass ``number``.
 new_step = compiled_only("new_step")
 # (context, step, n_threads) -> how far samples are encoded after the step.
-next_cursor = compiled_only("next_cursor")
+next_cursor = nothing
 # (context, cells, end, rank, work, order): what is reported of all samples at the end of an epoch.
-finish_epoch = compiled_only("finish_epoch")
+finish_epoch = nothing
 
 
 @inner

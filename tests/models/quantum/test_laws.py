@@ -23,6 +23,7 @@ from mcquack.models import (
 )
 from mcquack.models.quantum.base import DrawnClassifier, Shapes
 from mcquack.models.quantum.iqp import entangling_layers
+from mcquack.models.quantum.reuploading import directions_of
 from mcquack.simulators.gates import GateEngine
 from mcquack.training.draws import KeyStream
 
@@ -174,7 +175,7 @@ def test_comparing_every_output_with_every_label_is_what_the_suite_computes_in_c
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 6])
 def test_target_states_lie_apart_alike(n_classes: int) -> None:
-    directions = DataReuploadingClassifier()._ideals(n_classes)
+    directions = directions_of(n_classes)
     assert directions.shape[0] == n_classes
     assert_allclose(np.linalg.norm(directions, axis=1), 1)
     between = directions @ directions.T

@@ -44,7 +44,7 @@ from mcquack.models.preparation import (
     fingerprint,
     part_of,
 )
-from mcquack.training.drawn import STEPS_AT_ONCE, Advance, CircuitTraining, MeasuredCircuit, start_state
+from mcquack.training.drawn import STEPS_AT_ONCE, Advance, DrawnTraining, MeasuredCircuit, start_state
 from mcquack.training.draws import Draws, KeyStream
 from mcquack.training.endings import Convergence, Ending, Progress, TrainedEpoch
 from mcquack.training.optimizer import Moments
@@ -396,20 +396,10 @@ class MeasuredClassifier(DrawnClassifier):
     def _model(self, n_inputs: int, n_classes: int, n_rows: int) -> MeasuredCircuit:
         """Return the circuit with its start and its head, to be run on so many rows."""
 
-    def _ideals(self, n_classes: int) -> FloatArray:
-        """Return the target of each class (M, A); for two classes -1 and 1."""
-        return np.array([[-1.0], [1.0]])
-
-    def _training(self, prepared: Prepared, number: int) -> CircuitTraining:
-        n_inputs, n_classes, rows = prepared.n_inputs, len(prepared.classes), prepared.training.X
-        return CircuitTraining(
-            self._model(n_inputs, n_classes, len(rows)),
-            rows,
-            self._labels_for(prepared, number),
-            self._ideals(self._n_separated(n_inputs, n_classes)),
-            batch_size=self.batch_size,
-            dtype=self._dtype,
-        )
+    def _training(self, prepared: Prepared, number: int) -> DrawnTraining:
+        rows, labels = prepared.training.X, self._labels_for(prepared, number)
+        model = self._model(prepared.n_inputs, len(prepared.classes), len(rows))
+        return DrawnTraining(model, rows, labels, batch_size=self.batch_size, dtype=self._dtype)
 
     def _measured(self, rows: FloatArray) -> FloatArray:
         """Return the expectation values (K, N, Q) of scaled rows behind each circuit."""

@@ -97,14 +97,12 @@ class DressedQuantumCircuitClassifier(MeasuredClassifier):
             start="products" if n_layers > 1 else "products alone",
             observables=tuple(("z", (qubit,)) for qubit in range(n)),
             head="cross entropy",
+            ideals=np.zeros((n_classes, 1)),
             n_parameters=weights_at + n * n + n_classes * n,
             bias_at=n,
             weights_at=weights_at,
             head_at=weights_at + n * n,
         )
-
-    def _ideals(self, n_classes: int) -> FloatArray:
-        return np.zeros((n_classes, 1))
 
     def _scores(self, rows: FloatArray) -> FloatArray:
         outputs: FloatArray = self._measured(rows)[0] @ self.params_["output_weights"].T

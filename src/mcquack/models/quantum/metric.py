@@ -21,7 +21,7 @@ from mcquack.models.preparation import Prepared
 from mcquack.models.quantum.base import DrawnClassifier, Precision, Scaler, Shapes, drawn_weights
 from mcquack.randomness import stream
 from mcquack.simulators.gates import GateEngine
-from mcquack.training.drawn import PairTraining
+from mcquack.training.drawn import DrawnTraining, PairedCircuit
 from mcquack.training.draws import Draws, KeyStream, normal
 from mcquack.training.endings import Progress
 from mcquack.training.state import TrainingData
@@ -116,14 +116,10 @@ class QuantumMetricLearner(DrawnClassifier):
             return _drawn_together(of_class, self.batch_size)
         return _drawn_apart(of_class, self.batch_size, weights)
 
-    def _training(self, prepared: Prepared, number: int) -> PairTraining:
-        return PairTraining(
-            self._embedding(prepared.n_inputs),
-            prepared.training.X,
-            n_classes=len(prepared.classes),
-            batch_size=self.batch_size,
-            dtype=self._dtype,
-        )
+    def _training(self, prepared: Prepared, number: int) -> DrawnTraining:
+        circuit, n_classes, data = self._embedding(prepared.n_inputs), len(prepared.classes), prepared.training
+        model = PairedCircuit(circuit=circuit, n_parameters=circuit.n_bias, n_classes=n_classes)
+        return DrawnTraining(model, data.X, data.labels, batch_size=n_classes * self.batch_size, dtype=self._dtype)
 
     def _set_fitted(self, asked: Any, prepared: Prepared, progress: Progress) -> None:
         super()._set_fitted(asked, prepared, progress)

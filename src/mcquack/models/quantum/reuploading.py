@@ -27,6 +27,11 @@ _DIRECTIONS: dict[int, list[list[float]]] = {
 _AXES: dict[int, tuple[Literal["x", "y", "z"], ...]] = {1: ("z",), 2: ("z", "x"), 3: ("x", "y", "z")}
 
 
+def directions_of(n_classes: int) -> FloatArray:
+    """Return where the classes are on the Bloch sphere (M, A)."""
+    return np.array(_DIRECTIONS[6 if n_classes == 5 else n_classes][:n_classes], dtype=np.float64)
+
+
 @dataclass(eq=False, repr=False)
 class DataReuploadingClassifier(MeasuredClassifier):
     """Every layer turns each qubit by three features times weights, plus biases; CZ gates stand between the layers.
@@ -124,21 +129,18 @@ class DataReuploadingClassifier(MeasuredClassifier):
         n_of_circuit = 3 * n * (self.n_layers + 1)
         shapes = self._parameter_shapes(n_inputs, n_classes)
         n_separated, n_measured = shapes["alphas"]
-        axes = _AXES[self._ideals(n_separated).shape[1]]
+        ideals = directions_of(n_separated)
+        axes = _AXES[ideals.shape[1]]
         observables: tuple[Pauli, ...] = tuple((axis, (qubit,)) for qubit in range(n_measured) for axis in axes)
         return MeasuredCircuit(
             circuit=circuit,
-            start="zeros",
             observables=observables,
             head="fidelities",
+            ideals=ideals,
             n_parameters=2 * n_of_circuit + math.prod(shapes["alphas"]),
             bias_at=n_of_circuit,
             head_at=2 * n_of_circuit,
         )
-
-    def _ideals(self, n_classes: int) -> FloatArray:
-        """Where the classes are on the Bloch sphere (M, A)."""
-        return np.array(_DIRECTIONS[6 if n_classes == 5 else n_classes][:n_classes], dtype=np.float64)
 
     def _starts(self, rows: FloatArray) -> FloatArray:
         return np.pad(rows, ((0, 0), (0, -rows.shape[1] % 3)))
@@ -146,7 +148,7 @@ class DataReuploadingClassifier(MeasuredClassifier):
     def _scores(self, rows: FloatArray) -> FloatArray:
         """The mean fidelity of the measured qubits with the state of each class."""
         measured = self._measured(rows)
-        directions = self._ideals(2 if len(measured) > 1 else len(self.classes_))
+        directions = directions_of(2 if len(measured) > 1 else len(self.classes_))
         along = measured.reshape(*measured.shape[:2], -1, directions.shape[1]).mean(axis=2)  # (K, N, A)
         fidelities = (1 + along @ directions.T) / 2  # (K, N, M)
         return np.asarray(fidelities[..., 1].T if len(measured) > 1 else fidelities[0])

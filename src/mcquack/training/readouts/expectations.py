@@ -37,23 +37,25 @@ from mcquack.training.step import (
 # the square of f + b - y, and two logits, of a classifier's own class and of all others.
 Head: TypeAlias = Literal["cross entropy", "fidelities", "linear", "squares", "two logits"]
 CROSS_ENTROPY, FIDELITIES, LINEAR, SQUARES, TWO_LOGITS = range(5)
+_NOTHING = np.zeros(0, np.int64)
 
 
 class Expectations(NamedTuple):
     """Expectation values of Pauli observables, and the head that makes a loss of them."""
 
-    flips: Any  # (Q,) which rows an observable exchanges
-    turned: Any  # (Q,) 1 where it multiplies by i besides
     signs: Any  # (Q, 2**n)
-    row_of_index: Any  # (2**n,) where basis states are stored in the end
-    every_qubit: bool  # whether the observables are Z of each qubit in order
-    is_diagonal: bool  # whether they are products of Z, measured for one sample in each lane
-    ideals: Any  # (M, A) what the head wants of each class
     head: int
-    factor: float  # of the squares
-    head_at: int  # the first of the head's parameters
-    has_members: bool  # whether part m of a step is member m of an ensemble
     per_block: int  # how many samples a block has
+    is_diagonal: bool = True  # whether all observables are products of Z, measured for one sample in each lane
+    # Where they are not:
+    flips: Any = _NOTHING  # (Q,) which rows an observable exchanges
+    turned: Any = _NOTHING  # (Q,) 1 where it multiplies by i besides
+    row_of_index: Any = _NOTHING  # (2**n,) where basis states are stored in the end
+    every_qubit: bool = False  # whether the observables are Z of each qubit in order
+    ideals: Any = np.zeros((0, 0))  # (M, A) what the head wants of each class
+    factor: float = 1.0  # of the squares
+    head_at: int = 0  # the first of the head's parameters
+    has_members: bool = False  # whether part m of a step is member m of an ensemble
 
 
 class MeasuredSpace(NamedTuple):
@@ -376,18 +378,6 @@ def _backward_item(context: Any, step: Any, item: int, n_items: int, rank: int, 
     context.space.part_losses[at] = loss
 
 
-def _no_item(context: Any, step: Any, item: int, n_items: int, rank: int, work: Any) -> None:
-    """Nothing: no sample needs another, and all work is done by the tickets of BACKWARD."""
-
-
-def _no_pull(context: Any, step: Any, item: int, n_items: int, terms: Any) -> None:
-    """Nothing, as above."""
-
-
-def _nothing_after(context: Any, step: Any, rank: int) -> None:
-    """Nothing, as above."""
-
-
 def _rowwise_items(context: Any, step: Any, n_threads: int) -> Any:
     return prepare_items(context, n_threads), 0, 0, 0, step.n_parts
 
@@ -402,25 +392,8 @@ def _rowwise_loss(context: Any, step: Any) -> Any:
     return loss, 0.0, 0.0, 0.0, 0.0
 
 
-def _no_cursor(context: Any, step: Any, n_threads: int) -> Any:
-    return 0
-
-
-def _no_report(context: Any, cells: Any, end: int, rank: int, work: Any, order: Any) -> None:
-    """Nothing is reported of all samples."""
-
-
 # What all readouts have in common in which no sample needs another.
-ROWWISE: dict[str, Any] = {
-    "phase_items": _rowwise_items,
-    "encode_item": _no_item,
-    "score_item": _no_item,
-    "pull_item": _no_pull,
-    "after_encode": _nothing_after,
-    "batch_loss": _rowwise_loss,
-    "next_cursor": _no_cursor,
-    "finish_epoch": _no_report,
-}
+ROWWISE: dict[str, Any] = {"phase_items": _rowwise_items, "batch_loss": _rowwise_loss}
 
 
 def _new_step(context: Any, member: int, number: int, first: int, order: Any, moves: Any, cursor: int) -> Any:
@@ -447,7 +420,7 @@ def measured_rows(
     data = Data(X, X[None], np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros(0))
     trained = TrainedArrays(values, None, None, None, None, None, None)
     context = Context(data, embedding, readout, trained, None, None, None)
-    found = np.empty((n_members, len(X), len(readout.flips)), values.dtype)
+    found = np.empty((n_members, len(X), len(readout.signs)), values.dtype)
     team.run(_measuring(type(embedding)), works, context, np.arange(len(X)), found)
     return np.clip(found, -1, 1, out=found)
 
