@@ -23,7 +23,7 @@ from mcquack.training import (
     train,
     training_engine,
 )
-from mcquack.training.shot_cost import affords, require_affordable
+from mcquack.training.loop import affords, require_affordable
 from tests.training.measured import LinearEngine
 from tests.training.setups import FEATURE_MAP, clusters, start_of
 

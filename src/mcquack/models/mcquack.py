@@ -35,9 +35,8 @@ from mcquack.simulators.engine import Engine, Measured
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training.batches import epoch_orders
 from mcquack.training.endings import Progress, TrainedEpoch
-from mcquack.training.loop import train
+from mcquack.training.loop import affords, epoch_shots, require_affordable, train, training_engine
 from mcquack.training.settings import Schedule, Steps, TrainingSettings, check_passes
-from mcquack.training.shot_cost import affords, epoch_shots, require_affordable, training_engine
 from mcquack.training.state import (
     EpochReport,
     Parameters,

@@ -1,13 +1,13 @@
 from mcquack.training.loop import Epoch as Epoch
+from mcquack.training.loop import epoch_shots as epoch_shots
+from mcquack.training.loop import step_shots as step_shots
 from mcquack.training.loop import train as train
+from mcquack.training.loop import training_engine as training_engine
 from mcquack.training.settings import TrainingSettings as TrainingSettings
 from mcquack.training.shifts import ParameterShiftEngine as ParameterShiftEngine
 from mcquack.training.shifts import SpsaEngine as SpsaEngine
 from mcquack.training.shifts import StochasticShiftEngine as StochasticShiftEngine
 from mcquack.training.shifts import total_shots as total_shots
-from mcquack.training.shot_cost import epoch_shots as epoch_shots
-from mcquack.training.shot_cost import step_shots as step_shots
-from mcquack.training.shot_cost import training_engine as training_engine
 from mcquack.training.state import EpochReport as EpochReport
 from mcquack.training.state import Parameters as Parameters
 from mcquack.training.state import TrainingData as TrainingData

@@ -73,9 +73,7 @@ class Config(NamedTuple):
     batch_size: int
     n_parts: int  # partial gradients of a training at most
     n_shares: int = 1  # how many tickets the parameters are moved by
-    is_rowwise: bool = (
-        True  # whether the loss is known only when the whole gradient is, and one ticket moves everything
-    )
+    is_rowwise: bool = True  # whether the loss is known only with the whole gradient, and one ticket moves everything
     apart: bool = False  # whether each training is run by one thread, and none waits for another
     records: bool = False  # whether the loss of every step is kept
     optimizer: int = ADAM
@@ -144,6 +142,8 @@ class Step(NamedTuple):
 
 _FUNCTIONS: dict[type, dict[str, Callable[..., Any]]] = {}
 _INLINED: set[type] = set()
+# Functions of a readout that are so short that they are inlined wherever they are called.
+_SHORT = ("phase_items", "after_encode", "batch_loss", "new_step", "next_cursor")
 
 
 def functions_of(kind: type, *, inline_loop: bool = False, **functions: Callable[..., Any]) -> None:
@@ -165,9 +165,10 @@ def functions_of(kind: type, *, inline_loop: bool = False, **functions: Callable
         _INLINED.add(kind)
 
 
-def bound_functions(kind: type, names: Mapping[str, Any], *, inline: Callable[[str], bool]) -> dict[str, Any]:
+def bound_functions(kind: type, names: Mapping[str, Any], *, inline: bool = False) -> dict[str, Any]:
     """Return the functions of a part for compiled code, in which these names stand for the functions that are given."""
-    return {name: _bound(each, names, inline=inline(name)) for name, each in _FUNCTIONS.get(kind, {}).items()}
+    functions = _FUNCTIONS.get(kind, {})
+    return {name: _bound(each, names, inline=inline or name in _SHORT) for name, each in functions.items()}
 
 
 def _bound(function: Callable[..., Any], names: Mapping[str, Any], *, inline: bool) -> Any:
@@ -191,47 +192,47 @@ def compiled_only(name: str) -> Callable[..., Any]:
 
 
 @inner
-def nothing(*_: Any) -> int:
-    """Return 0: what a part does, or says, of which no function is registered and none is needed."""
+def _nothing(*_: Any) -> int:
+    """Do nothing and return 0: the function of every part that registers none under a name."""
     return 0
 
 
 # What an embedding does. The functions of embeddings and readouts are registered under these names.
 
 # (context, n_threads) -> into how many tickets the work is divided that all samples share.
-prepare_items = nothing
+prepare_items = _nothing
 # (context, member, item, n_items): the work of one of them.
-prepare = nothing
+prepare = _nothing
 # (context, step, part, block, work): the states of a block of the batch, into ``work.scratch.state``.
 embed_rows = compiled_only("embed_rows")
 # (context, step, part, work): from the adjoint of these states the gradient, added to that of the part.
 pull_rows = compiled_only("pull_rows")
 # (context, step, slopes): what is left to do when the gradients of all parts are summed.
-finish_slopes = nothing
+finish_slopes = _nothing
 
 # What a readout does.
 
 # (context, step, n_threads) -> the numbers of tickets of PREPARE, ENCODE, SCORE, PULL and BACKWARD.
 phase_items = compiled_only("phase_items")
 # (context, step, item, n_items, rank, work): encode some rows, or compute the scores of some.
-encode_item = nothing
-score_item = nothing
+encode_item = _nothing
+score_item = _nothing
 # (context, step, item, n_items, terms): the derivatives of the loss by the scores of some rows.
-pull_item = nothing
+pull_item = _nothing
 # (context, step, item, n_items, rank, work, terms): one partial gradient. One ticket of a readout with rows of its own
 # calls add_losses instead.
 backward_item = compiled_only("backward_item")
 # (context, step, rank): what every thread does for itself after ENCODE.
-after_encode = nothing
+after_encode = _nothing
 # (context, step) -> the loss of the batch, three numbers that its derivatives need, and its derivative by log β. Every
 # thread asks for itself, after SCORE, or after BACKWARD where no sample needs another.
 batch_loss = compiled_only("batch_loss")
 # (context, member, number, first, order, moves, cursor) -> the Step on the batch from ``first`` on, in pass ``number``.
 new_step = compiled_only("new_step")
 # (context, step, n_threads) -> how far samples are encoded after the step.
-next_cursor = nothing
+next_cursor = _nothing
 # (context, cells, end, rank, work, order): what is reported of all samples at the end of an epoch.
-finish_epoch = nothing
+finish_epoch = _nothing
 
 
 @inner
@@ -485,7 +486,6 @@ def _run(cells: Any, rank: int, n_threads: int, work: Any, context: Any, active:
         finish_epoch(context, own, end, own_rank, work, orders[member, orders.shape[1] - 1])
 
 
-_SHORT = ("phase_items", "after_encode", "batch_loss", "new_step", "next_cursor")
 _ENTRIES: dict[tuple[type, type], Any] = {}
 
 
@@ -497,8 +497,8 @@ def run_epoch(embedding: type, readout: type) -> Any:
     """
     if (embedding, readout) not in _ENTRIES:
         inline = embedding in _INLINED
-        of_embedding = bound_functions(embedding, {}, inline=lambda _: inline)
-        names = of_embedding | bound_functions(readout, of_embedding, inline=lambda name: inline or name in _SHORT)
+        of_embedding = bound_functions(embedding, {}, inline=inline)
+        names = of_embedding | bound_functions(readout, of_embedding, inline=inline)
         for each in (_update, _run_step, _run_training):
             names[each.__name__] = _bound(each, names, inline=inline)
         run = with_names(_run, names)

@@ -431,7 +431,7 @@ _MEASURING: dict[type, Any] = {}
 def _measuring(embedding: type) -> Any:
     """Return the compiled function that measures rows with an embedding of this type."""
     if embedding not in _MEASURING:
-        run = with_names(_measure_rows, bound_functions(embedding, {}, inline=lambda _: False))
+        run = with_names(_measure_rows, bound_functions(embedding, {}))
         run.__qualname__ = f"measure_{embedding.__name__}"
         _MEASURING[embedding] = entry(run)
     return _MEASURING[embedding]
