@@ -52,9 +52,9 @@ def iris_kernel(**settings: Any) -> QuantumKernel:
 def fixed(kind: Any) -> Any:
     """A kernel of either kind that tells flowers apart, without hyperparameters."""
     circuit = FeatureMap(n_qubits=4, n_features=4, n_layers=1)
-    if kind is ProjectedKernel:
-        return ProjectedKernel(circuit, gamma=1.0, gamma_bounds="fixed")
-    return QuantumKernel(circuit, scaling=(np.full(4, 0.3), np.zeros(4)))
+    if issubclass(kind, ProjectedKernel):
+        return kind(circuit, gamma=1.0, gamma_bounds="fixed")
+    return kind(circuit, scaling=(np.full(4, 0.3), np.zeros(4)))
 
 
 def fidelities(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -382,9 +382,9 @@ def test_what_sees_pairs_of_rows_elsewhere_sees_whole_kernels_here(kind: Any) ->
             asked.append(len(X))
             return super().kernel(X, Y)
 
-    kernel = fixed(Counting)
+    kernel, plain = fixed(Counting), fixed(kind)
     parts = KernelPCA(2, kernel=kernel).fit(IRIS_X).transform(IRIS_X)
-    given = KernelPCA(2, kernel="precomputed").fit_transform(fixed(kind).kernel(IRIS_X))
+    given = KernelPCA(2, kernel="precomputed").fit_transform(plain.kernel(IRIS_X))
     assert_allclose(np.abs(parts), np.abs(given), atol=1e-6)
     clusters = SpectralClustering(3, affinity=kernel, random_state=0).fit_predict(IRIS_X)
     assert adjusted_rand_score(IRIS_Y, clusters) > 0.5

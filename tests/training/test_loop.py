@@ -79,7 +79,8 @@ def test_patience_watches_the_validation_part_if_there_is_one() -> None:
     settings = TrainingSettings()
     with_part = next(train(engine_of(), data, start_of(data), settings=settings, validation=validation)).report
     without = next(train(engine_of(), data, start_of(data), settings=settings)).report
-    assert with_part.validation_alignment == 1 - with_part.loss
+    assert with_part.validation_alignment is not None
+    assert with_part.loss == 1 - with_part.validation_alignment
     assert without.loss == 1 - without.alignment
     assert without.validation_alignment is without.validation_accuracy is None
     assert with_part.as_row()["loss"] == with_part.loss

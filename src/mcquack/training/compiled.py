@@ -16,10 +16,10 @@ from mcquack.simulators.compiled.team import Team, control
 from mcquack.simulators.statevector.base import N_PARTIAL_SUMS, StateEngine
 from mcquack.training.batches import Passes, blurred, epoch_passes
 from mcquack.training.embeddings import PlainCircuit, Work
-from mcquack.training.optimizer import OPTIMIZER_CODES, FlatMoments, flat_places
+from mcquack.training.optimizer import OPTIMIZER_CODES
 from mcquack.training.readouts.centroids import Centroids, CentroidSpace, KernelSums
 from mcquack.training.settings import TrainingSettings
-from mcquack.training.state import EpochSums, Parameters, Scores, TrainingData, TrainingState, check_shapes
+from mcquack.training.state import EpochSums, Parameters, Scores, TrainingData, TrainingState, check_shapes, flat_places
 from mcquack.training.step import (
     BETA,
     DIRECT,
@@ -110,8 +110,7 @@ class CompiledTrainer:
         self.shapes = {name: shapes.get(name, (0,)) for name in GROUPS}
         sizes = [math.prod(shape) for shape in self.shapes.values()]
         self._config = config._replace(firsts=np.cumsum([0, *sizes]))
-        self._places = flat_places(self.shapes)
-        self._filled = {name: (place, shape) for name, (place, shape) in self._places.items() if math.prod(shape)}
+        self._filled = {name: (at, shape) for name, (at, shape) in flat_places(self.shapes).items() if math.prod(shape)}
         self._empty = {name: np.zeros(shape, dtype) for name, shape in self.shapes.items() if not math.prod(shape)}
         self._run: Any = None  # compiled for the types of this context, once they are known
 
@@ -178,16 +177,9 @@ class CompiledTrainer:
         losses = np.zeros((n_trainings, n_done + passes.orders.shape[-2] if self._config.records else 0))
         steps, progress = np.empty((n_trainings, len(GROUPS)), np.int64), np.zeros((n_trainings, 2), np.int64)
         for number, state in enumerate(states):
-            moments = state.moments
-            is_flat = isinstance(moments, FlatMoments) and moments.places == self._places
-            if is_flat:
-                mean[number], square[number] = moments.mean, moments.square  # type: ignore[attr-defined]
             for name, (place, _) in self._filled.items():
                 values[number, place] = getattr(state.parameters, name).reshape(-1)
-                if not is_flat:
-                    mean[number, place] = moments[name].mean.reshape(-1)
-                    square[number, place] = moments[name].square.reshape(-1)
-            steps[number] = state.steps
+            mean[number], square[number], steps[number] = state.mean, state.square, state.steps
             if self._config.records:
                 losses[number, : state.n_steps] = state.losses
                 progress[number, 0] = state.n_steps
@@ -204,7 +196,8 @@ class CompiledTrainer:
             Parameters(
                 **self._empty, **{name: values[at].reshape(shape) for name, (at, shape) in self._filled.items()}
             ),
-            FlatMoments(trained.mean[number], trained.square[number], self._places),
+            trained.mean[number],
+            trained.square[number],
             trained.steps[number],
             losses,
             outcome,

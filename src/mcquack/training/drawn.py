@@ -26,7 +26,7 @@ from mcquack.simulators.gates import GateEngine, Program, program_of
 from mcquack.training.batches import Passes
 from mcquack.training.compiled import CompiledTrainer, rowwise_space, training_rows
 from mcquack.training.embeddings import Start, StartedCircuit, StartSpace, Work
-from mcquack.training.optimizer import ADAM, Moments, descend
+from mcquack.training.optimizer import ADAM, descend
 from mcquack.training.readouts.expectations import Expectations, Head, MeasuredSpace, measured_rows
 from mcquack.training.readouts.pairs import Pairs, PairSpace
 from mcquack.training.state import Parameters, TrainingState
@@ -54,8 +54,7 @@ class GradientTraining:
 
     def __call__(self, state: TrainingState, orders: IntArray, rate: float, interval: int) -> TrainingState:
         """Return the state after a step for each batch (steps, B), or after fewer where training ends."""
-        values = state.parameters.weights.copy()
-        mean, square = (each.copy() for each in state.moments["weights"])
+        values, mean, square = (each.copy() for each in (state.parameters.weights, state.mean, state.square))
         losses, outcome = state.losses.tolist(), GOING
         for order in orders:
             loss, slopes = self.loss_and_gradient(values, order)
@@ -72,7 +71,8 @@ class GradientTraining:
             state,
             epoch=state.epoch + 1,
             parameters=replace(state.parameters, weights=values),
-            moments={**state.moments, "weights": Moments(mean, square)},
+            mean=mean,
+            square=square,
             losses=np.array(losses),
             outcome=outcome,
         )

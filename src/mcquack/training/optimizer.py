@@ -1,9 +1,5 @@
 """Adam, alone or with penalties that act beside it (AdamW), and gradient descent with momentum."""
 
-import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,31 +18,6 @@ class Moments(NamedTuple):
 
     mean: NDArray[Any]
     square: NDArray[Any]
-
-
-@dataclass(frozen=True, eq=False)
-class FlatMoments(Mapping[str, Moments]):
-    """The memory of all groups in two flat arrays, as compiled code has it; each group is a view of its part."""
-
-    mean: NDArray[Any]
-    square: NDArray[Any]
-    places: Mapping[str, tuple[slice, tuple[int, ...]]]
-
-    def __getitem__(self, name: str) -> Moments:
-        place, shape = self.places[name]
-        return Moments(self.mean[place].reshape(shape), self.square[place].reshape(shape))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.places)
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-
-def flat_places(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[slice, tuple[int, ...]]]:
-    """Return where each group stands in a flat array of all, and its shape."""
-    ends = [0, *accumulate(math.prod(shape) for shape in shapes.values())]
-    return {name: (slice(*ends[number : number + 2]), shape) for number, (name, shape) in enumerate(shapes.items())}
 
 
 @inner

@@ -19,7 +19,7 @@ from mcquack.kernels.fidelity import centroid_slopes, class_scores
 from mcquack.kernels.losses import Loss, is_learned
 from mcquack.simulators.engine import E, Engine, Gradient, Wrt, lifted
 from mcquack.training.batches import Passes, blurred, epoch_passes
-from mcquack.training.optimizer import OPTIMIZER_CODES, Moments, descend
+from mcquack.training.optimizer import OPTIMIZER_CODES, descend
 from mcquack.training.settings import TrainingSettings
 from mcquack.training.state import EpochSums, Parameters, TrainingData, TrainingState
 from mcquack.training.step import GROUPS
@@ -90,7 +90,9 @@ def _moved(
     rates: Mapping[str, float], settings: Any, ridges: Mapping[str, float], sums: ReferenceSums,
 ) -> TrainingState:  # fmt: skip
     """The state after every moved group has gone downhill on the loss and its penalties."""
-    parameters, moments, steps = dict(vars(state.parameters)), dict(state.moments), state.steps.copy()
+    parameters, steps = dict(vars(state.parameters)), state.steps.copy()
+    after = replace(state, mean=state.mean.copy(), square=state.square.copy(), steps=steps)
+    moments, optimizer = after.moments, OPTIMIZER_CODES[settings.optimizer]
     penalties: dict[int, float] = {}
     for place, name in enumerate(GROUPS):
         old = parameters[name]
@@ -110,11 +112,12 @@ def _moved(
         sums.squared_norms[name] += float(np.sum(slope**2))
         sums.n_moved[name] += 1
         steps[place] += 1
-        moved = _descended(old, slope, moments[name], settings.optimizer, rates[name], int(steps[place]))
-        parameters[name], moments[name] = moved
+        parameters[name] = moved = old.copy()
+        flat = (array.reshape(-1) for array in (moved, np.asarray(slope, moved.dtype), *moments[name]))
+        descend(*flat, optimizer, rates[name], int(steps[place]), 0, moved.size)
     for half, penalty in penalties.items():
         sums.losses[half].append(float(loss + penalty))
-    return replace(state, parameters=Parameters(**parameters), moments=moments, steps=steps)
+    return replace(after, parameters=Parameters(**parameters))
 
 
 _HALVES: Mapping[str, int | None] = {"weights": 0, "bias": 0, "centroids": 1, "log_beta": None, "head": 1}
@@ -126,15 +129,6 @@ def _range_penalty(centroids: FloatArray, settings: Any) -> tuple[float, FloatAr
     outside = (centroids > high).astype(float) - (centroids < low)
     penalty = np.sum(np.maximum(centroids - high, 0) + np.maximum(low - centroids, 0))
     return float(settings.reg_param_co * penalty), settings.reg_param_co * outside
-
-
-def _descended(
-    parameter: FloatArray, gradient: FloatArray, moments: Moments, optimizer: str, rate: float, step: int
-) -> tuple[FloatArray, Moments]:
-    moved, after = parameter.copy(), Moments(moments.mean.copy(), moments.square.copy())
-    flat = (array.reshape(-1) for array in (moved, np.asarray(gradient, moved.dtype), *after))
-    descend(*flat, OPTIMIZER_CODES[optimizer], rate, step, 0, moved.size)
-    return moved, after
 
 
 # Fidelities with centroids

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,14 +16,14 @@ from mcquack.errors import InvalidInputError
 from mcquack.kernels.losses import Loss, is_learned
 from mcquack.randomness import stream
 from mcquack.simulators.compiled.memory import require_bytes
-from mcquack.training.optimizer import FlatMoments, Moments, flat_places
+from mcquack.training.optimizer import Moments
 from mcquack.training.settings import TrainingSettings
 from mcquack.training.step import GROUPS
 
 InitStrategy = Literal["default", "wx+b=0"]
 
 
-def _empty() -> FloatArray:
+def _empty() -> NDArray[np.float64]:
     return np.zeros(0)
 
 
@@ -56,6 +57,12 @@ class Parameters:
 def initial_log_beta(loss: Loss, dtype: DTypeLike) -> FloatArray:
     """Where the β of a loss that learns it starts, as the parameter that training moves; empty for other losses."""
     return np.array([math.log(loss.beta)] if is_learned(loss) else [], dtype)  # type: ignore[attr-defined]
+
+
+def flat_places(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[slice, tuple[int, ...]]]:
+    """Return where each group stands in a flat array of all, and its shape."""
+    ends = [0, *accumulate(math.prod(shape) for shape in shapes.values())]
+    return {name: (slice(*ends[number : number + 2]), shape) for number, (name, shape) in enumerate(shapes.items())}
 
 
 def check_shapes(parameters: Any, shapes: Mapping[str, tuple[int, ...]]) -> None:
@@ -153,20 +160,26 @@ class TrainingState:
 
     epoch: int
     parameters: Parameters
-    moments: Mapping[str, Moments]  # the optimizer's memory, by group
+    mean: FloatArray  # (P,) the optimizer's memory of all groups, one after the other: see Moments
+    square: FloatArray  # (P,)
     steps: NDArray[np.int64]  # (G,) how often each group was moved
-    losses: NDArray[np.float64] = field(
-        default_factory=lambda: np.zeros(0)
-    )  # of all steps, where training ends by convergence
+    losses: NDArray[np.float64] = field(default_factory=_empty)  # of all steps, where training ends by convergence
     outcome: int = 0  # GOING, CONVERGED or DIVERGED
 
     @classmethod
     def start(cls, parameters: Parameters) -> "TrainingState":
-        places = flat_places({name: getattr(parameters, name).shape for name in GROUPS})
         size = sum(getattr(parameters, name).size for name in GROUPS)
         mean, square = np.zeros((2, size), parameters.weights.dtype)
-        moments = FlatMoments(mean, square, places)
-        return cls(0, parameters, moments, np.zeros(len(GROUPS), dtype=np.int64))
+        return cls(0, parameters, mean, square, np.zeros(len(GROUPS), dtype=np.int64))
+
+    @property
+    def moments(self) -> dict[str, Moments]:
+        """The optimizer's memory by group, in the shapes of the parameters."""
+        places = flat_places({name: getattr(self.parameters, name).shape for name in GROUPS})
+        return {
+            name: Moments(self.mean[place].reshape(shape), self.square[place].reshape(shape))
+            for name, (place, shape) in places.items()
+        }
 
     @property
     def n_steps(self) -> int:
@@ -175,7 +188,7 @@ class TrainingState:
 
     def to_tensors(self) -> dict[str, NDArray[Any]]:
         """Return all arrays by name, for a checkpoint; ``steps`` are those of the embedding and of the centroids."""
-        counts = dict(zip(GROUPS, self.steps.tolist(), strict=True))
+        counts, moments = dict(zip(GROUPS, self.steps.tolist(), strict=True)), self.moments
         steps = np.array([counts["weights"], counts["centroids"]], dtype=np.int64)
         tensors: dict[str, NDArray[Any]] = {"steps": steps, "epoch": np.array([self.epoch])}
         for name in GROUPS:
@@ -183,7 +196,7 @@ class TrainingState:
             if name in ("log_beta", "head") and not parameter.size:  # files from before them have none either
                 continue
             tensors[name] = parameter
-            tensors[f"{name}_mean"], tensors[f"{name}_square"] = self.moments[name]
+            tensors[f"{name}_mean"], tensors[f"{name}_square"] = moments[name]
         return tensors
 
     @classmethod
@@ -196,12 +209,13 @@ class TrainingState:
         counts = {"weights": of_embedding, "bias": of_embedding, "centroids": of_centroids, "head": of_centroids}
         counts["log_beta"] = of_embedding if joint else of_embedding + of_centroids
         nothing = np.zeros(0, tensors["weights"].dtype)
-        parameters, moments = {}, {}
-        for name in GROUPS:
-            parameters[name] = tensors.get(name, nothing)
-            moments[name] = Moments(tensors.get(f"{name}_mean", nothing), tensors.get(f"{name}_square", nothing))
+        parameters = Parameters(*(tensors.get(name, nothing) for name in GROUPS))
+        mean, square = (
+            np.concatenate([np.ravel(tensors.get(f"{name}_{moment}", nothing)) for name in GROUPS])
+            for moment in Moments._fields
+        )
         steps = np.array([counts[name] for name in GROUPS], dtype=np.int64)
-        return cls(int(tensors["epoch"][0]), Parameters(**parameters), moments, steps)
+        return cls(int(tensors["epoch"][0]), parameters, mean, square, steps)
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,6 @@ from mcquack.models.preparation import (
 from mcquack.training.drawn import STEPS_AT_ONCE, Advance, DrawnTraining, MeasuredCircuit, start_state
 from mcquack.training.draws import Draws, KeyStream
 from mcquack.training.endings import Convergence, Ending, Progress, TrainedEpoch
-from mcquack.training.optimizer import Moments
 from mcquack.training.state import Parameters, TrainingData, TrainingState
 from mcquack.training.step import CONVERGED, DIVERGED, GOING
 
@@ -338,8 +337,7 @@ class DrawnClassifier(TrainedClassifier, Resumable):
         tensors = {"parameters": self.parameters_}
         if hasattr(self, "training_state_"):
             states = self.training_state_
-            moments = [each.moments["weights"] for each in states]
-            tensors |= {STATE + name: np.stack([getattr(each, name) for each in moments]) for name in Moments._fields}
+            tensors |= {STATE + name: np.stack([getattr(each, name) for each in states]) for name in ("mean", "square")}
             tensors[STATE + "losses"] = np.concatenate([each.losses for each in states])
         return tensors
 
@@ -369,15 +367,16 @@ class DrawnClassifier(TrainedClassifier, Resumable):
         require_that((square >= 0).all(), "its state of training has negative values where there can be none.")
         losses = require_tensor(file, STATE + "losses", shape=(int(self.n_steps_.sum()),), dtype=np.float64)
         of_each = np.split(losses, np.cumsum(self.n_steps_)[:-1])
-        arrays = zip(self.parameters_, map(Moments, mean, square), of_each, self._outcomes, strict=True)
+        arrays = zip(self.parameters_, mean, square, of_each, self._outcomes, strict=True)
         self._set_states([_restored_state(*each) for each in arrays])
 
 
-def _restored_state(parameters: FloatArray, moments: Moments, losses: NDArray[Any], outcome: int) -> TrainingState:
+def _restored_state(
+    parameters: FloatArray, mean: FloatArray, square: FloatArray, losses: NDArray[Any], outcome: int
+) -> TrainingState:
     state = start_state(parameters)
     n_steps = np.where(np.arange(len(state.steps)) == 0, len(losses), 0)
-    known = {**state.moments, "weights": moments}
-    return replace(state, moments=known, steps=n_steps, losses=losses, outcome=outcome)
+    return replace(state, mean=mean, square=square, steps=n_steps, losses=losses, outcome=outcome)
 
 
 def drawn_weights(data: TrainingData) -> FloatArray | None:
