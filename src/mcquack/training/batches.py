@@ -1,7 +1,7 @@
 """Passes over the samples: in which order, what each of them moves, at which learning rates, and with which noise."""
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mcquack.arrays import FloatArray
 from mcquack.kernels.losses import is_learned
 from mcquack.randomness import stream
-from mcquack.training.settings import TrainingSettings
+from mcquack.training.settings import LoopSettings, TrainingSettings
 
 
 class Passes(NamedTuple):
@@ -74,7 +74,7 @@ def blurred(X: FloatArray, epoch: int, settings: TrainingSettings) -> FloatArray
     return copies
 
 
-def sample_order(n_samples: int, settings: Any, *, purpose: str) -> NDArray[np.int64]:
+def sample_order(n_samples: int, settings: LoopSettings, *, purpose: str) -> NDArray[np.int64]:
     """A permutation for one pass over the samples; in a single batch it would decide nothing but rounding."""
     if n_samples <= settings.batch_size:
         return np.arange(n_samples, dtype=np.int64)

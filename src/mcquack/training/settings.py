@@ -39,7 +39,9 @@ class LoopSettings:
     }
 
     def __post_init__(self) -> None:
-        make_integers_plain(self)
+        for name, value in vars(self).items():
+            if isinstance(value, np.integer):  # whose products overflow: as int8, 3 times 50 is not 150
+                object.__setattr__(self, name, int(value))
         check_settings(self)
 
 
@@ -125,10 +127,3 @@ def check_passes(settings: Any) -> None:
         raise InvalidInputError("epochs_ka is 0, and joint steps have no other passes; set it to 1.")
     if settings.epochs_ka + settings.epochs_co == 0:
         raise InvalidInputError("epochs_ka and epochs_co are both 0, which trains nothing; set one of them.")
-
-
-def make_integers_plain(settings: Any) -> None:
-    """Replace NumPy's integers by Python's, whose products do not overflow: as int8, 3 times 50 is not 150."""
-    for name, value in vars(settings).items():
-        if isinstance(value, np.integer):
-            object.__setattr__(settings, name, int(value))
