@@ -120,8 +120,7 @@ def borrowing_entry(function: Callable[..., Any], *, keep: bool = True) -> Entry
 def _type_key(argument: Any) -> Any:
     """Return what decides which type Numba gives to an argument: of an array dtype, dimensions and layout."""
     if isinstance(argument, np.ndarray):
-        flags = argument.flags
-        return argument.dtype, argument.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
+        return argument.dtype, argument.ndim, argument.flags.num  # of layout, alignment and whether it is writable
     if isinstance(argument, tuple):
         return type(argument), *map(_type_key, argument)
     return type(argument)
