@@ -102,9 +102,10 @@ def with_tables(text: str, found: Mapping[str, str]) -> str:
     """A page with each of them in the place of the lines below its name, which stands in a comment."""
     for name, lines in found.items():
         place = re.compile(rf"(<!-- {re.escape(name)} -->\n)(?:.+\n)*")
-        text, n_places = place.subn(lambda match, lines=lines: f"{match[1]}{lines}\n", text)
-        if not n_places:
+        at = place.search(text)
+        if at is None:
             raise LookupError(f"the page has no place <!-- {name} --> for a table; add it where the table belongs.")
+        text = f"{text[: at.start()]}{at[1]}{lines}\n{text[at.end() :]}"
     return text
 
 

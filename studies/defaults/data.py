@@ -32,7 +32,8 @@ def _divided(X: NDArray[Any], y: NDArray[Any], seed: int) -> Split:
 
 
 def _bundled(load: Callable[..., Any], seed: int) -> Split:
-    return _divided(*load(return_X_y=True), seed)
+    X, y = load(return_X_y=True)
+    return _divided(X, y, seed)
 
 
 def _generated(make: Callable[..., Any], seed: int, **settings: Any) -> Split:

@@ -55,8 +55,11 @@ def _trained(data: Split, seed: int, loss: Any) -> tuple[McQuackClassifier, floa
 def _mcquack(data: Split, seed: int) -> Iterator[Tried]:
     for loss in LOSSES:
         model, seconds = _trained(data, seed, loss)
-        scores = (model.score(*part) for part in ((data.X_validation, data.y_validation), (data.X_test, data.y_test)))
-        yield Tried(loss, *scores, model.kernel_, seconds)
+        on_validation, on_test = (
+            model.score(data.X_validation, data.y_validation),
+            model.score(data.X_test, data.y_test),
+        )
+        yield Tried(loss, on_validation, on_test, model.kernel_, seconds)
 
 
 def _machines(name: str, kernel: Kernel, data: Split, *, seconds: float = 0.0) -> Iterator[Tried]:

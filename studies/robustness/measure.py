@@ -72,8 +72,8 @@ def _variational(data: Split, seed: int) -> Iterator[Rung]:
 def _network(data: Split, seed: int) -> Iterator[Rung]:
     like = McQuackClassifier(epochs=0, **_common(seed)).fit(data.X, data.y)
     for epochs in NETWORK_EPOCHS:
-        settings = {"scale": False, "random_state": seed, "n_parameters": like.n_parameters_}
-        yield epochs, MatchedNeuralNetwork(epochs=epochs, **settings).fit(data.X, data.y)
+        network = MatchedNeuralNetwork(epochs=epochs, scale=False, random_state=seed, n_parameters=like.n_parameters_)
+        yield epochs, network.fit(data.X, data.y)
 
 
 def _machine(data: Split, seed: int) -> Iterator[Rung]:

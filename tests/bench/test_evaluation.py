@@ -34,7 +34,7 @@ FEW_EPOCHS = {
 }
 
 
-class OnlyPredicts(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn's bases are untyped
+class OnlyPredicts(ClassifierMixin, BaseEstimator):  # scikit-learn's bases are untyped
     """As little as a classifier can be: the class of the first training sample, always."""
 
     def __init__(self, complain=False):

@@ -262,7 +262,7 @@ def test_impossible_settings_are_refused(name: str, wrong: Any) -> None:
         McQuackClassifier(2, epochs=1, **{name: wrong}).fit(*IRIS)
 
 
-class Nonsense(StandardScaler):  # type: ignore[misc]  # scikit-learn has no types
+class Nonsense(StandardScaler):  # scikit-learn has no types
     def transform(self, X: NDArray[Any], copy: bool | None = None) -> NDArray[Any]:
         return np.full((len(X), 2), np.nan)
 

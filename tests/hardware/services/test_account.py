@@ -94,7 +94,7 @@ def test_without_an_account_the_steps_to_one_are_told(name):
     ],
 )
 def test_an_account_that_cannot_be_opened_gives_no_token_away(error, saved_token, monkeypatch, caplog):
-    class Refusing(QiskitRuntimeService):  # type: ignore[misc]
+    class Refusing(QiskitRuntimeService):
         def __new__(cls):
             raise error
 

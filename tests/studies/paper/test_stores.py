@@ -95,7 +95,8 @@ def test_rows_that_are_compressed_are_there(tmp_path):
     rows.with_name("rows.sqlite.gz").write_bytes(gzip.compress(rows.read_bytes()))
     rows.unlink()
     assert stores.is_there("real_world")
-    assert stores.missing_steps("real_world") == stores.further("real_world") == ()
+    assert stores.missing_steps("real_world") == ()
+    assert stores.further("real_world") == ()
     with Store.open(stores.path("real_world")) as store:
         assert [run.how for run in store.runs()] == ["done"]
 
