@@ -327,13 +327,81 @@ def lightning_step(
 LIGHTNING_ROTATIONS = ("RX", "RY", "RZ", "IsingZZ")
 
 
+def kokkos_step(problem: StepProblem, *, gates: Sequence[tuple[str, Sequence[int]]], gate_inputs: FloatArray) -> Step:
+    """``lightning.kokkos`` in complex64, the states alone: its adjoint differentiates expectations, and no states."""
+    from pennylane_lightning.lightning_kokkos_ops import StateVectorC64
+
+    inputs = problem.inputs()
+    weights, bias = inputs.weights.ravel(), inputs.bias.ravel()
+    has_angle = [name in LIGHTNING_ROTATIONS for name, _ in gates]
+    register = StateVectorC64(problem.n_qubits)
+
+    def step() -> Found:
+        angles = (gate_inputs * weights + bias).tolist()
+        states = np.empty((len(angles), 2**problem.n_qubits), np.complex64)
+        for row, state in zip(angles, states, strict=True):
+            register.resetStateVector()
+            for (name, qubits), own in zip(gates, _by_gate(row, has_angle), strict=True):
+                getattr(register, name)(qubits, False, own)
+            register.DeviceToHost(state)
+        return Found(numpy_misalignment(states, inputs.targets)[0], list)
+
+    return step
+
+
+# --- Qulacs ---------------------------------------------------------------------------------------------------------
+
+
+def qulacs_step(problem: StepProblem, *, gates: Sequence[tuple[str, Sequence[int]]], gate_inputs: FloatArray) -> Step:
+    """Qulacs in complex128, the only precision it has: a state for each sample and centroid, and its backpropagation.
+
+    Qubits are counted from the other end, which changes no overlap, and rotations turn the other way.
+    """
+    import qulacs
+
+    inputs = problem.inputs()
+    weights, bias = inputs.weights.ravel(), inputs.bias.ravel()
+    circuit = qulacs.ParametricQuantumCircuit(problem.n_qubits)
+    for name, qubits in gates:
+        if name in LIGHTNING_ROTATIONS:
+            getattr(circuit, f"add_parametric_{name}_gate")(*qubits, 0.0)
+        else:
+            getattr(circuit, f"add_{name}_gate")(*qubits)
+    state, cotangent = qulacs.QuantumState(problem.n_qubits), qulacs.QuantumState(problem.n_qubits)
+
+    def bind(row: Sequence[float]) -> None:
+        for index, angle in enumerate(row):
+            circuit.set_parameter(index, -angle)
+
+    def step() -> Found:
+        angles = (gate_inputs * weights + bias).tolist()
+        states = np.empty((len(angles), 2**problem.n_qubits), complex)
+        for index, row in enumerate(angles):
+            bind(row)
+            state.set_zero_state()
+            circuit.update_quantum_state(state)
+            states[index] = state.get_vector()
+        loss, cotangents = numpy_misalignment(states, inputs.targets)
+        slopes = np.empty_like(gate_inputs)
+        for index, row in enumerate(angles):
+            bind(row)
+            cotangent.load(cotangents(index))
+            slopes[index] = -2 * np.asarray(circuit.backprop_inner_product(cotangent))
+        gradients = [(slopes * gate_inputs).sum(0), slopes.sum(0)]
+        return Found(loss, lambda: [slope.reshape(inputs.weights.shape) for slope in gradients])
+
+    return step
+
+
 def _by_gate(angles: Sequence[float], has_angle: Sequence[bool]) -> list[list[float]]:
     """The angle of each gate, or none."""
     left = iter(angles)
     return [[next(left)] if own else [] for own in has_angle]
 
 
-def numpy_misalignment(states: ComplexArray, targets: FloatArray) -> tuple[float, Callable[[int], ComplexArray]]:
+def numpy_misalignment(
+    states: NDArray[np.complexfloating[Any, Any]], targets: FloatArray
+) -> tuple[float, Callable[[int], ComplexArray]]:
     """1 - A of the states of samples, then centroids, and by the index of a state v with d(1 - A) = 2 Re⟨v|dψ⟩."""
     n_samples = len(targets)
     samples, centroids = states[:n_samples], states[n_samples:]

@@ -10,7 +10,8 @@ from numba import config
 
 PACKAGES = (
     *("numpy", "numba", "scikit-learn", "torch", "jax", "jaxlib", "optax", "pennylane"),
-    *("pennylane-lightning", "tensorcircuit-ng", "qiskit", "qiskit-aer", "quimb"),
+    *("pennylane-lightning", "pennylane-lightning-kokkos", "tensorcircuit-ng", "qiskit", "qiskit-aer", "quimb"),
+    *("qiskit-machine-learning", "squlearn", "qulacs"),
 )
 
 

@@ -5,6 +5,7 @@ already are its own arrays.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,9 +16,11 @@ from benchmarks.libraries import (
     TorchStates,
     jax_states,
     jax_step,
+    kokkos_step,
     lightning_step,
     numpy_misalignment,
     peers_with,
+    qulacs_step,
     torch_step,
 )
 from benchmarks.machine import n_cores
@@ -67,13 +70,16 @@ def jax_misalignment(states: "jax.Array", targets: "jax.Array") -> "jax.Array":
     return 1 - (kernel * targets).sum() / jnp.sqrt((kernel * kernel).sum() * targets.size)
 
 
-def lightning_build(problem: StepProblem) -> Step:
-    """1 - A and its gradients in PennyLane-Lightning."""
+GateStep = Callable[..., Step]
+
+
+def gate_list_build(gate_step: GateStep, problem: StepProblem) -> Step:
+    """1 - A, and its gradients where the library has them, from a list of gates that runs for each sample."""
     qubits = range(problem.n_qubits)
     rotations = [(name, [qubit]) for qubit in qubits for name in ("RZ", "RY", "RZ")]
     ring = [("CNOT", [qubit, (qubit + 1) % problem.n_qubits]) for qubit in qubits]
     gate_inputs = np.repeat(problem.gate_features().reshape(problem.n_circuits, -1), 3, axis=1)
-    return lightning_step(problem, gates=(rotations + ring) * problem.n_layers, gate_inputs=gate_inputs)
+    return gate_step(problem, gates=(rotations + ring) * problem.n_layers, gate_inputs=gate_inputs)
 
 
 def aer_build(problem: StepProblem) -> Step:
@@ -115,8 +121,14 @@ PEERS = {
     "lightning": Peer(
         title="PennyLane-Lightning, C++ adjoint",
         packages=("pennylane_lightning",),
-        build=lightning_build,
+        build=partial(gate_list_build, lightning_step),
         one_core=True,
     ),
+    "lightning-kokkos": Peer(
+        title="PennyLane-Lightning-Kokkos, forward only",
+        packages=("pennylane_lightning.lightning_kokkos_ops",),
+        build=partial(gate_list_build, kokkos_step),
+    ),
+    "qulacs": Peer(title="Qulacs, backpropagation", packages=("qulacs",), build=partial(gate_list_build, qulacs_step)),
     "aer": Peer(title="Qiskit Aer, forward only", packages=("qiskit_aer",), build=aer_build),
 }

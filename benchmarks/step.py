@@ -14,7 +14,7 @@ from benchmarks.worker import AbandonedError, Build, peak_megabytes
 
 SIZES = ((6, 131, 100, 10), (6, 42, 100, 2), (6, 3, 32, 2), (6, 3, 100, 2), (10, 25, 100, 2), (13, 20, 100, 2))
 LARGE_SIZES = ((16, 10, 32, 2), (20, 4, 8, 2))
-LARGE_PEERS = ("torch-fused", "jax", "lightning", "aer")
+LARGE_PEERS = ("torch-fused", "jax", "lightning", "lightning-kokkos", "qulacs", "aer")
 DEPTHS = (10, 100, 1000)
 
 Peaks = Mapping[str, Sequence[float | str]]
@@ -100,7 +100,7 @@ def _arguments() -> argparse.Namespace:
     arguments = parser.parse_args()
     if arguments.avx2:
         restart_without_avx512()
-    usual_peers = () if arguments.memory else LARGE_PEERS if arguments.large else LIBRARIES
+    usual_peers = () if arguments.memory else LARGE_PEERS if arguments.large else (*LIBRARIES, "qulacs")
     arguments.peers = usual_peers if arguments.peers is None else arguments.peers
     sizes = LARGE_SIZES if arguments.large else SIZES
     arguments.sizes = arguments.sizes or [problem_of(size, StepProblem) for size in sizes]
