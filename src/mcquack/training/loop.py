@@ -67,8 +67,7 @@ def train(
     >>> losses[-1] < losses[0]
     True
     """
-    known = isinstance(engine, StateEngine) and getattr(settings.loss, "compiled", None) is not None
-    run: Callable[[TrainingState], EpochSums] = (CompiledEpochs if known else ReferenceEpochs)(engine, data, settings)  # type: ignore[arg-type]
+    run = _epochs(engine, data, settings)
     counted = engine.shots_per_entry > 0
     while True:
         started = time.perf_counter()
@@ -97,6 +96,20 @@ def train(
                 seconds=time.perf_counter() - started,
             ),
         )
+
+
+def _epochs(
+    engine: Engine[Any], data: TrainingData, settings: TrainingSettings
+) -> Callable[[TrainingState], EpochSums]:
+    """Return what runs an epoch on this engine: one compiled call where engine and loss allow it."""
+    if getattr(settings.loss, "compiled", None) is not None:
+        if isinstance(engine, StateEngine):
+            return CompiledEpochs(engine, data, settings)
+        if engine.name == "jax":
+            from mcquack.training.jax_epochs import JaxEpochs  # not above: it imports JAX
+
+            return JaxEpochs(engine, data, settings)  # type: ignore[arg-type]
+    return ReferenceEpochs(engine, data, settings)
 
 
 def _scores(kernel: FloatArray, data: TrainingData, parameters: Parameters, given: Loss, *, counted: bool) -> Scores:

@@ -98,7 +98,7 @@ def _moved(
         old = parameters[name]
         if name not in moves or name not in slopes:
             continue
-        slope, ridge, half = slopes[name], ridges.get(name, 0.0), _HALVES[name]
+        slope, ridge, half = slopes[name], ridges.get(name, 0.0), HALVES[name]
         penalty = ridge * np.sum(old**2)
         if name == "centroids":
             penalty, by_range = _range_penalty(old, settings)
@@ -120,7 +120,7 @@ def _moved(
     return replace(after, parameters=Parameters(**parameters))
 
 
-_HALVES: Mapping[str, int | None] = {"weights": 0, "bias": 0, "centroids": 1, "log_beta": None, "head": 1}
+HALVES: Mapping[str, int | None] = {"weights": 0, "bias": 0, "centroids": 1, "log_beta": None, "head": 1}
 
 
 def _range_penalty(centroids: FloatArray, settings: Any) -> tuple[float, FloatArray]:
