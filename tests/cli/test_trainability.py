@@ -84,7 +84,7 @@ def test_several_designs_are_one_study(study):
         (("papers",), "did you mean paper"),
         (("tiny.toml", "--qubits", "7"), "no circuits of 7 qubits, only of 2, 3"),
         (("tiny.toml", "--qubits", "few"), "qubits must be numbers and ranges"),
-        (("tiny.toml", "--models", "svc"), "model must be 'mcquack'"),
+        (("tiny.toml", "--models", "svc"), "got 'svc'"),
         (("gone.toml",), "No such file or directory: gone.toml"),
     ],
 )

@@ -22,10 +22,11 @@ from mcquack.kernels.losses import ALIGNMENT, LOG_CROSS_ENTROPY, SQUARED_ERROR, 
 from mcquack.simulators.jax.engine import JaxEngine
 from mcquack.simulators.jax.functions import fidelities, jax, jnp, lax, precision, program_of
 from mcquack.training.batches import blurred, epoch_passes
-from mcquack.training.optimizer import ADAM, BETA_1, BETA_2, EPSILON, MOMENTUM, OPTIMIZER_CODES, Moments
+from mcquack.training.optimizer import ADAM, BETA_1, BETA_2, EPSILON, MOMENTUM, OPTIMIZER_CODES
 from mcquack.training.reference import HALVES, epoch_kernel
 from mcquack.training.settings import TrainingSettings
-from mcquack.training.state import GROUPS, EpochSums, Parameters, TrainingData, TrainingState
+from mcquack.training.state import EpochSums, Parameters, TrainingData, TrainingState
+from mcquack.training.step import GROUPS
 
 Array: TypeAlias = Any
 Groups: TypeAlias = dict[str, Array]
@@ -149,10 +150,12 @@ class JaxEpochs:
 
     def _sums(self, before: TrainingState, found: Carried) -> EpochSums:
         parameters = Parameters(**{name: np.array(found.parameters[name]) for name in GROUPS})
-        moments = {name: Moments(np.array(found.mean[name]), np.array(found.square[name])) for name in GROUPS}
+        mean, square = (
+            np.concatenate([memory[name].reshape(-1) for name in GROUPS]) for memory in (found.mean, found.square)
+        )
         steps = np.array([int(found.n_moved[name]) for name in GROUPS], dtype=np.int64)
         added = dict(zip(GROUPS, (steps - before.steps).tolist(), strict=True))
-        after = TrainingState(before.epoch + 1, parameters, moments, steps)
+        after = TrainingState(before.epoch + 1, parameters, mean, square, steps)
         losses = [
             float(total) / int(count) if count else None
             for total, count in zip(found.losses, found.n_losses, strict=True)
@@ -188,11 +191,11 @@ def _steps(orders: NDArray[np.int64], passes: list[int], settings: TrainingSetti
 
 
 def _carried(state: TrainingState, dtype: np.dtype[Any]) -> Carried:
-    nothing = np.zeros((), dtype)
+    nothing, moments = np.zeros((), dtype), state.moments
     return Carried(
         {name: np.asarray(getattr(state.parameters, name), dtype) for name in GROUPS},
-        {name: np.asarray(state.moments[name].mean, dtype) for name in GROUPS},
-        {name: np.asarray(state.moments[name].square, dtype) for name in GROUPS},
+        {name: np.asarray(moments[name].mean, dtype) for name in GROUPS},
+        {name: np.asarray(moments[name].square, dtype) for name in GROUPS},
         {name: np.int32(count) for name, count in zip(GROUPS, state.steps, strict=True)},
         (nothing, nothing),
         (np.int32(0), np.int32(0)),
@@ -214,11 +217,11 @@ def states_of(circuit: Circuit) -> Callable[[Array, Array, Array], Array]:
     program = program_of(circuit)
     states = jax.custom_vjp(program.states)
 
-    def forward(X: Array, weights: Array, bias: Array) -> tuple[Array, tuple[Array, ...]]:
+    def forward(X: Array, weights: Array, bias: Array) -> tuple[Array, tuple[Array, Array, Array, Array]]:
         found = program.states(X, weights, bias)
         return found, (X, weights, bias, found)
 
-    def backward(kept: tuple[Array, ...], cotangent: Array) -> tuple[Array, ...]:
+    def backward(kept: tuple[Array, Array, Array, Array], cotangent: Array) -> tuple[Array, ...]:
         return program.pulled(*kept, cotangent)
 
     states.defvjp(forward, backward)

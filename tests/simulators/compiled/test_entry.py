@@ -52,9 +52,16 @@ def was_kept(process: subprocess.Popen[str]) -> bool:
     return answer.strip() == "True"
 
 
-def test_kept_code_is_used_until_any_source_of_it_changes(tmp_path: Path) -> None:
-    source, cache = tmp_path / "src", tmp_path / "cache"
-    shutil.copytree(Path(mcquack.__file__).parent, source / "mcquack", ignore=shutil.ignore_patterns("__pycache__"))
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A copy of the sources beside which no code is kept yet."""
+    package = tmp_path / "src" / "mcquack"
+    shutil.copytree(Path(mcquack.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    return package.parent
+
+
+def test_kept_code_is_used_until_any_source_of_it_changes(source: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
     assert not was_kept(started(source, cache))
     assert was_kept(started(source, cache))
     for sources, is_kept in (
@@ -68,13 +75,12 @@ def test_kept_code_is_used_until_any_source_of_it_changes(tmp_path: Path) -> Non
         assert was_kept(started(source, cache)) == is_kept, sources
 
 
-def test_processes_that_compile_at_once_do_not_mix_up_their_types(tmp_path: Path) -> None:
-    source = Path(mcquack.__file__).parents[1]
-    types = ("float32", "float64")
-    for process in [started(source, tmp_path, dtype) for dtype in types]:
+def test_processes_that_compile_at_once_do_not_mix_up_their_types(source: Path, tmp_path: Path) -> None:
+    types, cache = ("float32", "float64"), tmp_path / "cache"
+    for process in [started(source, cache, dtype) for dtype in types]:
         assert not was_kept(process)
     for dtype in types:
-        assert was_kept(started(source, tmp_path, dtype))
+        assert was_kept(started(source, cache, dtype))
 
 
 # A small entry stands for the large ones, which take a minute to compile.
