@@ -158,6 +158,13 @@ def wild_settings(draw: Any) -> tuple[Any, dict[str, Any]]:
     return kind, {name: draw(WILD.filter(partial(can_be_trained_in_a_moment, name))) for name in names}
 
 
+@pytest.mark.parametrize("kind", [McQuackClassifier, VariationalEnsembleClassifier, SharedVariationalClassifier])
+@pytest.mark.parametrize("name", ["reg_param_weights", "reg_param_bias"])
+def test_penalties_are_numbers_of_any_kind(kind: Any, name: str) -> None:
+    whole, plain = (kind(**{**SMALL, name: value}).fit(X, Y).weights_ for value in (10**20, 1e20))
+    assert_array_equal(whole, plain)
+
+
 @pytest.mark.filterwarnings("ignore::Warning")
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(wild=wild_settings())

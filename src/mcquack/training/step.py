@@ -60,8 +60,8 @@ class TrainedArrays(NamedTuple):
 
 
 def by_group(default: float, **values: float) -> Any:
-    """Return a value for each group of parameters (G,), in the order of GROUPS."""
-    return np.array([values.get(name, default) for name in GROUPS])
+    """Return a value for each group of parameters (G,), in the order of GROUPS; of the type of the default."""
+    return np.array([values.get(name, default) for name in GROUPS], dtype=type(default))
 
 
 class Config(NamedTuple):
