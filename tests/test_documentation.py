@@ -54,7 +54,7 @@ def snippets(page: str, section: str | None) -> list[str]:
         ("docs/models.md", ""),
         ("docs/models.md", "Any circuit"),
         ("docs/models.md", "Calibrated probabilities"),
-        ("docs/models.md", "Columns, pictures and what matters"),
+        ("docs/models.md", "Column names, figures and feature importances"),
         ("docs/robustness.md", ""),
         ("docs/circuits.md", None),
         ("docs/exchange.md", "Export"),
