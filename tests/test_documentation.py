@@ -43,9 +43,7 @@ def snippets(page: str, section: str | None) -> list[str]:
 @pytest.mark.parametrize(
     ("page", "section"),
     [
-        ("README.md", "In Python"),
-        ("README.md", "Your own circuit"),
-        ("README.md", "A hundred qubits and more"),
+        ("README.md", "Example"),
         ("docs/kernels.md", ""),
         ("docs/kernels.md", "Gaussian processes"),
         ("docs/kernels.md", "The projected kernel"),
@@ -59,6 +57,7 @@ def snippets(page: str, section: str | None) -> list[str]:
         ("docs/circuits.md", None),
         ("docs/exchange.md", "Export"),
         ("docs/exchange.md", "From Qiskit"),
+        ("docs/hundred_qubits.md", ""),
         ("docs/hundred_qubits.md", "Shots and noise"),
         pytest.param("docs/engine.md", "JAX", marks=pytest.mark.skipif(not JAX.is_installed, reason="needs jax")),
     ],
@@ -168,10 +167,30 @@ def fastest_peers(timings: dict[str, dict[str, float]]) -> dict[str, float]:
     }
 
 
+def section_with_table(page: str, heading: str) -> tuple[str, list[list[str]]]:
+    """Return a section of a page, and the cells of its table row by row."""
+    section = (ROOT / page).read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    return section, [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
+
+
 @pytest.mark.skipif(not (ROOT / "studies").is_dir(), reason="a source archive has no results")
 def test_the_speeds_of_the_readme_are_those_of_the_last_run() -> None:
-    section = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## How fast\n")[2].partition("\n## ")[0]
-    header, _, *lines = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
+    section, (header, _, ratios) = section_with_table("README.md", "Speed")
+    rows = json.loads((ROOT / "studies/speed/step.json").read_text())["rows"]
+    steps = [row["timings"]["ours"]["best_ms"] for row in rows]
+    qubits = [row["problem"]["n_qubits"] for row in rows]
+    text = " ".join(section.split())
+    assert len(rows) == 6
+    assert f"takes {min(steps):.3f} to {max(steps):.0f} ms for it in six problems" in text
+    assert f"with {min(qubits)} to {max(qubits)} qubits" in text
+    for library, ratio in zip(header, ratios, strict=True):
+        found = [fastest_peers(row["timings"])[library] for row in rows]
+        assert ratio == f"{min(found):.0f} to {max(found):.0f}"
+
+
+@pytest.mark.skipif(not (ROOT / "studies").is_dir(), reason="a source archive has no results")
+def test_the_summary_of_speeds_is_that_of_the_last_run() -> None:
+    section, (header, _, *lines) = section_with_table("benchmarks/README.md", "Summary")
     runs = {name: json.loads((ROOT / f"studies/speed/{name}.json").read_text()) for name in ("step", "step_avx2")}
     measured = {
         name: {tuple(row["problem"][key] for key in SIZE): row for row in run["rows"]} for name, run in runs.items()

@@ -14,11 +14,9 @@ from mcquack.datasets import load, registry
 ROOT = Path(__file__).parents[2]
 
 
-def snippets(file, *, section=""):
-    """The Python code of a text, or of a section of it, one after the other."""
+def snippets(file):
+    """Return the Python code of a page, one snippet after the other."""
     text = (ROOT / file).read_text(encoding="utf-8")
-    if section:
-        text = text.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
     return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
 
 
@@ -38,12 +36,11 @@ def names(data_dir, tmp_path, monkeypatch):
     return {"model": quick(), "frame": frame, "X": X, "y": y, **parts}
 
 
-@pytest.mark.parametrize(("file", "section", "n_snippets"), [("docs/datasets.md", "", 5), ("README.md", "Datasets", 1)])
-def test_every_snippet_runs(names, file, section, n_snippets):
-    found = snippets(file, section=section)
-    assert len(found) == n_snippets
+def test_every_snippet_runs(names):
+    found = snippets("docs/datasets.md")
+    assert len(found) == 5
     for code in found:
-        exec(compile(code, file, "exec"), names)
+        exec(compile(code, "docs/datasets.md", "exec"), names)
 
 
 def test_the_dataset_shown_first_is_as_shown(data_dir):
