@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mcquack.circuits.circuit import Circuit
 from mcquack.kernels.fidelity import ClassScore
-from mcquack.kernels.losses import ALIGNMENT, LOG_CROSS_ENTROPY, SQUARED_ERROR, is_learned, loss_rule
+from mcquack.kernels.losses import ALIGNMENT, LOG_CROSS_ENTROPY, SQUARED_ERROR, loss_rule
 from mcquack.simulators.jax.engine import JaxEngine
 from mcquack.simulators.jax.functions import fidelities, jax, jnp, lax, precision, program_of
 from mcquack.training.batches import blurred, epoch_passes
@@ -102,6 +102,7 @@ class JaxEpochs:
 
     def __init__(self, engine: JaxEngine, data: TrainingData, settings: TrainingSettings) -> None:
         self.engine, self.data, self.settings = engine, data, settings
+        self._rule = loss_rule(settings.loss)
         with precision(engine.dtype):
             targets = data.labels.astype(engine.dtype if data.is_regression else np.int32)
             self._targets = jnp.asarray(targets), jnp.asarray(data.row_weights.astype(engine.dtype))
@@ -123,12 +124,11 @@ class JaxEpochs:
             return self._sums(state, jax.device_get(found))
 
     def _kind(self, moves: tuple[frozenset[str], ...]) -> Kind:
-        loss, optimizer = self.settings.loss, self.settings.optimizer
-        rule = loss_rule(loss)
+        optimizer = self.settings.optimizer
         return Kind(
-            rule.code,
-            loss.class_score,
-            is_learned(loss),
+            self._rule.code,
+            self.settings.loss.class_score,
+            self._rule.learned,
             self.data.n_classes,
             OPTIMIZER_CODES[optimizer],
             optimizer == "adamw",
@@ -136,7 +136,7 @@ class JaxEpochs:
         )
 
     def _numbers(self, rates: NDArray[np.float64]) -> Numbers:
-        settings, rule = self.settings, loss_rule(self.settings.loss)
+        settings, rule = self.settings, self._rule
         ridges = {"weights": settings.reg_param_weights, "bias": settings.reg_param_bias}
         return Numbers(
             dict(zip(GROUPS, map(float, rates), strict=True)),
